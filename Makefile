@@ -1,0 +1,48 @@
+# The two commands that matter: `make demo` and `make test`. Both set everything up by themselves.
+PYTHON ?= $(shell .ci/find-python)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+WORKERS ?= 2
+
+.PHONY: help setup demo test check bench clean
+
+help:
+	@echo "make demo    one run on Spark, from nothing to a validated report (about 3 minutes)"
+	@echo "make test    the whole test suite"
+	@echo "make check   format, lint and types"
+	@echo "make bench   speed, as ratios taken in one run"
+	@echo "make setup   .venv with streamgauge in it"
+	@echo "make clean   removes .venv, caches and runs"
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.10 or newer found"; \
+		echo "fix: install one, or name it: make setup PYTHON=/path/to/python3"; exit 1; }
+	@echo "setting up $(VENV) (Spark is large: about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: setup
+	@$(BIN)/streamgauge run quickstart
+
+test: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+check: $(VENV)/.installed-dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

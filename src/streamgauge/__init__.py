@@ -1,0 +1,55 @@
+"""streamgauge: the gauging station for data streams.
+
+The public names are loaded when they are first used, so that small processes start quickly.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from streamgauge.version import __version__
+
+if TYPE_CHECKING:
+    from streamgauge.errors import StreamgaugeError
+    from streamgauge.events.columns import Choice, Keys, Real, Whole
+    from streamgauge.events.spec import DataSet, StreamSpec, events
+    from streamgauge.experiments.api import Result, run
+    from streamgauge.queries.own import query
+
+_HOMES = {
+    "Choice": "streamgauge.events.columns",
+    "DataSet": "streamgauge.events.spec",
+    "Keys": "streamgauge.events.columns",
+    "Real": "streamgauge.events.columns",
+    "Result": "streamgauge.experiments.api",
+    "StreamSpec": "streamgauge.events.spec",
+    "StreamgaugeError": "streamgauge.errors",
+    "Whole": "streamgauge.events.columns",
+    "events": "streamgauge.events.spec",
+    "query": "streamgauge.queries.own",
+    "run": "streamgauge.experiments.api",
+}
+
+__all__ = [
+    "Choice",
+    "DataSet",
+    "Keys",
+    "Real",
+    "Result",
+    "StreamSpec",
+    "StreamgaugeError",
+    "Whole",
+    "__version__",
+    "events",
+    "query",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'streamgauge' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,85 @@
+"""The processes of the direct channel: `python -m … instance CONFIG` and `… sink CONFIG`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from streamgauge.channels.direct.security import Listen
+from streamgauge.channels.direct.servers import QueueServer, SinkServer
+from streamgauge.component import Console
+from streamgauge.driver.config import InstanceConfig
+from streamgauge.driver.instance import DriverInstance
+from streamgauge.driver.sink import ResultSink
+
+SINK_STATUS_EVERY_S = 0.5
+
+
+class InstanceProcessConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    instance: InstanceConfig
+    listen: Listen
+
+
+class SinkProcessConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    folder: Path
+    listen: Listen
+
+
+def run_instance(config: InstanceProcessConfig, console: Console) -> None:
+    """Answers `start {start_us}`, `cut {end_us}` and `finish`; ends when the parent ends."""
+    instance = DriverInstance(config.instance, console.emit)
+    server = QueueServer(instance, config.listen, console.emit)
+    endpoint = config.listen.endpoint(server.port)
+    console.emit("ready", endpoint=endpoint.model_dump())
+    for message in console.commands():
+        if message["command"] == "start":
+            instance.start(message["start_us"])
+        elif message["command"] == "cut":
+            instance.cut(message["end_us"])
+        elif message["command"] == "finish":
+            console.emit("finished", **instance.finish().model_dump())
+    instance.finish()
+
+
+def run_sink(config: SinkProcessConfig, console: Console) -> None:
+    """Answers `finish`; ends when the parent ends, keeping what has arrived."""
+    sink = ResultSink(config.folder)
+    server = SinkServer(sink, config.listen)
+    console.emit("ready", endpoint=config.listen.endpoint(server.port).model_dump())
+    stopping = threading.Event()
+
+    def tell() -> None:
+        while not stopping.wait(SINK_STATUS_EVERY_S):
+            console.emit("status", **sink.status().model_dump())
+
+    threading.Thread(target=tell, daemon=True).start()
+    for message in console.commands():
+        if message["command"] == "finish":
+            stopping.set()
+            console.emit("finished", **sink.close().model_dump())
+    sink.close()
+
+
+def main() -> None:
+    role, text = sys.argv[1], Path(sys.argv[2]).read_text()
+    console = Console()
+    if role == "instance":
+        run_instance(InstanceProcessConfig.model_validate_json(text), console)
+    else:
+        run_sink(SinkProcessConfig.model_validate_json(text), console)
+
+
+if __name__ == "__main__":
+    main()
+    # Flight's server threads would keep the interpreter waiting for open connections.
+    sys.stdout.flush()
+    import os
+
+    os._exit(0)

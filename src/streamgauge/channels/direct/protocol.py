@@ -1,0 +1,79 @@
+"""The words of the direct channel, spoken over Arrow Flight between a system and the driver.
+
+    action `head`    {after_us, max_events}  → {until_us}   how far the queue may be read
+    action `commit`  {until_us}              → {}           what lies before will not be asked again
+    get              {from_us, until_us}     → events       a range; the same range, the same events
+    put                                      ← results      to the sink, which stamps their arrival
+
+Positions are microseconds of the schedule, the same in every driver instance.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.flight as flight
+from pydantic import BaseModel, ConfigDict
+
+from streamgauge.channels.direct.security import Endpoint
+
+HEAD = "head"
+COMMIT = "commit"
+
+
+class Range(BaseModel):
+    """A part of the schedule: [from_us, until_us)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    from_us: int
+    until_us: int
+
+
+class QueueClient:
+    """A system's view of one driver instance."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._client = endpoint.connect()
+        self._options = endpoint.call_options()
+
+    def head_us(self, after_us: int = 0, max_events: int | None = None) -> int:
+        answer = self._act(HEAD, {"after_us": after_us, "max_events": max_events})
+        return int(answer["until_us"])
+
+    def commit(self, until_us: int) -> None:
+        self._act(COMMIT, {"until_us": until_us})
+
+    def fetch(self, wanted: Range) -> Iterator[pa.RecordBatch]:
+        ticket = flight.Ticket(wanted.model_dump_json().encode())
+        for chunk in self._client.do_get(ticket, self._options):
+            yield chunk.data
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _act(self, name: str, body: dict[str, int | None]) -> dict[str, int]:
+        action = flight.Action(name, json.dumps(body).encode())
+        (result,) = self._client.do_action(action, self._options)
+        answer: dict[str, int] = json.loads(result.body.to_pybytes())
+        return answer
+
+
+class SinkClient:
+    """A system's way to hand over results."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._client = endpoint.connect()
+        self._options = endpoint.call_options()
+
+    def put(self, table: pa.Table) -> None:
+        """Returns when the sink has stamped and stored everything."""
+        descriptor = flight.FlightDescriptor.for_path("results")
+        writer, _ = self._client.do_put(descriptor, table.schema, self._options)
+        with writer:
+            writer.write_table(table)
+
+    def close(self) -> None:
+        self._client.close()

@@ -1,0 +1,69 @@
+"""The Flight servers of the direct channel: one over the queue of a driver instance, one sink."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.flight as flight
+
+from streamgauge.channels.direct.protocol import COMMIT, HEAD, Range
+from streamgauge.channels.direct.security import Listen
+from streamgauge.driver.instance import DriverInstance, Report
+from streamgauge.driver.queue import Block
+from streamgauge.driver.sink import ResultSink
+
+
+class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
+    """Lets a system pull from one driver instance."""
+
+    def __init__(self, instance: DriverInstance, listen: Listen, report: Report) -> None:
+        super().__init__(**listen.server_arguments())
+        self._instance = instance
+        self._report = report
+
+    def do_action(self, context: Any, action: flight.Action) -> Iterator[bytes]:  # noqa: ARG002
+        body = json.loads(action.body.to_pybytes())
+        queue = self._instance.queue
+        if action.type == HEAD:
+            until = queue.head_us(self._instance.now_us, body["after_us"], body["max_events"])
+            return iter([json.dumps({"until_us": until}).encode()])
+        if action.type == COMMIT:
+            queue.commit(body["until_us"])
+            return iter([b"{}"])
+        raise flight.FlightServerError(f"unknown action {action.type}")
+
+    def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:  # noqa: ARG002
+        wanted = Range.model_validate_json(ticket.ticket)
+        blocks = self._instance.queue.take(wanted.from_us, wanted.until_us)
+        return flight.GeneratorStream(self._instance.events.spec.schema, self._hand_over(blocks))
+
+    def _hand_over(self, blocks: list[Block]) -> Iterator[pa.RecordBatch]:
+        handed = blocks[0].first if blocks else 0
+        try:
+            for block in blocks:
+                handed = block.last
+                self._instance.handed_over(handed, block.batch.nbytes)
+                yield block.batch
+        except GeneratorExit:
+            self._report(
+                "dropped",
+                reason=f"the system dropped its connection to driver instance "
+                f"{self._instance.config.instance} at event {handed:,} of "
+                f"{blocks[-1].last:,} that it had asked for",
+            )
+            raise
+
+
+class SinkServer(flight.FlightServerBase):  # type: ignore[misc]
+    """Takes the results of a system."""
+
+    def __init__(self, sink: ResultSink, listen: Listen) -> None:
+        super().__init__(**listen.server_arguments())
+        self._sink = sink
+
+    def do_put(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:  # noqa: ARG002
+        for chunk in reader:
+            self._sink.arrived(chunk.data)

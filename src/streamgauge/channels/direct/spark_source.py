@@ -1,0 +1,141 @@
+"""Spark's end of the direct channel: a Python streaming data source that yields Arrow batches.
+
+The offset is one number, a time of the schedule, for all driver instances of a stream together. So
+the watermark, which follows the highest event time seen, never overtakes a queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from functools import lru_cache
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
+from pyspark.sql.types import StructType
+
+from streamgauge.channels.direct.protocol import QueueClient, Range
+from streamgauge.channels.direct.security import Endpoint
+from streamgauge.driver.config import LoadConfig, ScheduleConfig
+from streamgauge.driver.schedules.instance import InstanceSchedule
+
+FORMAT = "streamgauge-direct"
+CONFIG = "config"
+_OFFSET = "until_us"
+REHEARSAL_STEP_US = 1_000_000
+REHEARSAL_ROWS = 200_000
+"""Most events in one batch of a rehearsal, so that it warms up and does not flood."""
+
+
+class SourceConfig(BaseModel):
+    """One stream, and the driver instances that offer it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    load: LoadConfig
+    stream: str
+    endpoints: dict[int, Endpoint]
+    """By driver instance; empty in a rehearsal, where each task makes its events itself."""
+    max_events_per_batch: int | None = None
+
+
+class DirectSource(DataSource):
+    """`spark.readStream.format("streamgauge-direct").option("config", …)`."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._config = SourceConfig.model_validate_json(options[CONFIG])
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> StructType:
+        return from_arrow_schema(self._config.load.streams[self._config.stream].schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802
+        if not self._config.endpoints:
+            return _RehearsalReader(self._config)
+        return _QueueReader(self._config)
+
+
+class _Part(InputPartition):
+    """A range of one driver instance."""
+
+    def __init__(self, instance: int, wanted: Range) -> None:
+        super().__init__(None)
+        self.instance = instance
+        self.wanted = wanted
+
+
+class _Reader(DataSourceStreamReader):
+    def __init__(self, config: SourceConfig) -> None:
+        self._config = config
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        return {_OFFSET: 0}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[_Part]:
+        wanted = Range(from_us=start[_OFFSET], until_us=end[_OFFSET])
+        instances = self._config.load.instances_of(self._config.stream)
+        return [_Part(instance, wanted) for instance in instances]
+
+
+class _QueueReader(_Reader):
+    """Pulls from the queues of the driver."""
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        limit = self._config.max_events_per_batch
+        return ReadMaxRows(limit) if limit else ReadAllAvailable()
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        clients = [_client(e.model_dump_json()) for e in self._config.endpoints.values()]
+        after = start[_OFFSET]
+        share = None
+        if isinstance(limit, ReadMaxRows):
+            share = max(1, limit.max_rows // len(clients))
+        heads = [client.head_us(after, share) for client in clients]
+        return {_OFFSET: max(after, min(heads))}
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _Part)
+        endpoint = self._config.endpoints[partition.instance]
+        yield from _client(endpoint.model_dump_json()).fetch(partition.wanted)
+
+    def commit(self, end: dict[str, int]) -> None:
+        for endpoint in self._config.endpoints.values():
+            _client(endpoint.model_dump_json()).commit(end[_OFFSET])
+
+
+class _RehearsalReader(_Reader):
+    """A few batches of made-up events before the run, so that the JVM has compiled the query."""
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: ARG002, N802
+        end = self._config.load.schedule.duration_us
+        return {_OFFSET: min(start[_OFFSET] + REHEARSAL_STEP_US, end)}
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _Part)
+        load = self._config.load
+        schedule = load.schedule.build()
+        times = InstanceSchedule(schedule, partition.instance, load.instances)
+        first = times.count_before(partition.wanted.from_us)
+        last = times.count_before(partition.wanted.until_us)
+        yield load.events(schedule, partition.instance).batch(first, last)
+
+
+def rehearsal_of(load: LoadConfig, batches: int) -> LoadConfig:
+    """The same events at an even rate, for as many batches."""
+    schedule = ScheduleConfig(
+        duration_us=batches * REHEARSAL_STEP_US,
+        rate_per_s=min(REHEARSAL_ROWS, max(load.instances, load.schedule.rate_per_s)),
+    )
+    return load.model_copy(update={"schedule": schedule})
+
+
+@lru_cache(maxsize=256)
+def _client(endpoint: str) -> QueueClient:
+    """One connection per process and instance: Spark keeps its Python workers between batches."""
+    return QueueClient(Endpoint.model_validate_json(endpoint))

@@ -1,0 +1,77 @@
+"""All commands in the order of the work, each loaded when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from streamgauge.cli.terminal import Session
+from streamgauge.errors import UsageError
+from streamgauge.version import __version__
+
+PROGRAM = "streamgauge"
+COMMANDS = ("doctor", "list", "new", "validate", "run", "report", "clean")
+_COMPLETION = "_STREAMGAUGE_COMPLETE"
+
+
+class Commands(click.Group):
+    """One module per command; the help lists them in workflow order."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"streamgauge.cli.commands.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
+            raise UsageError(
+                f"there is no command `{args[0]}`",
+                fix=f"did you mean `{near[0]}`?" if near else f"choose one of {_listed(COMMANDS)}",
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    PROGRAM,
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done and valid; 1 a threshold failed, or the rate was not sustained; "
+    "2 wrong usage or experiment file; 3 results invalid or not validated; 4 void, the generator "
+    "itself was too slow; 5 a component did not start or died; 130 interrupted.",
+)
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """The gauging station for data streams: known load, measured from outside, results proved.
+
+    Begin with `streamgauge doctor`, then `streamgauge run quickstart`.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def call(arguments: Sequence[str] | None, session: Session) -> int:
+    """Runs a command line and lets its errors through, click's among them."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if _COMPLETION in os.environ:
+        commands.main(given, prog_name=PROGRAM, complete_var=_COMPLETION)
+    with commands.make_context(PROGRAM, given, obj=session) as context:
+        code = commands.invoke(context)
+    return code if isinstance(code, int) else 0
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)

@@ -1,0 +1,119 @@
+"""What there is to choose from, with descriptions and parameters, for `streamgauge list`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from streamgauge import plugins
+from streamgauge.errors import StreamgaugeError
+from streamgauge.events.spec import DataSet
+from streamgauge.experiments.load import builtin_names, read_experiment
+from streamgauge.units import format_duration
+
+_NOT_FOR_FILES = frozenset({"oracle_is"})
+_GIVEN_BY_THE_LOAD = frozenset({"duration_us", "rate_per_s", "marks"})
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A setting that an entry takes."""
+
+    name: str
+    required: bool
+    default: object
+    """As one would write it in an experiment file."""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that can be named in an experiment file."""
+
+    name: str
+    about: str
+    parameters: tuple[Parameter, ...] = ()
+    broken: str = ""
+    """Why it cannot be used, if so."""
+
+
+def experiments() -> list[Entry]:
+    """The built-in experiments."""
+    return [
+        _whole_or_broken(name, lambda name: Entry(name, read_experiment(name)[0].about))
+        for name in builtin_names()
+    ]
+
+
+def installed(group: str) -> list[Entry]:
+    """The plug-ins of a group, ours and other packages'."""
+
+    def describe(name: str) -> Entry:
+        found = plugins.load(group, name, key=group)
+        return Entry(name, first_line(found), tuple(_parameters(found)))
+
+    return [_whole_or_broken(name, describe) for name in plugins.names(group)]
+
+
+def _whole_or_broken(name: str, describe: Callable[[str], Entry]) -> Entry:
+    """One bad plug-in must not hide the others."""
+    try:
+        return describe(name)
+    except StreamgaugeError as error:
+        return Entry(name, "", broken=error.cause.partition(": ")[2] or error.cause)
+    except Exception as error:
+        return Entry(name, "", broken=f"{type(error).__name__}: {error}")
+
+
+def _parameters(found: Any) -> list[Parameter]:
+    if isinstance(found, type) and issubclass(found, DataSet):
+        # An experiment names a query, which makes its data set.
+        return []
+    if isinstance(found, type) and issubclass(found, BaseModel):
+        return of_model(found)
+    return of_signature(found)
+
+
+def of_model(model: type[BaseModel]) -> list[Parameter]:
+    """The fields of a model, with defaults in human units."""
+    defaults = model.model_construct().model_dump(mode="json", warnings=False)
+    return [
+        Parameter(name, field.is_required(), defaults.get(name), _about(field))
+        for name, field in model.model_fields.items()
+        if name not in _NOT_FOR_FILES
+    ]
+
+
+def _about(field: FieldInfo) -> str:
+    choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    listed = " | ".join(str(choice) for choice in choices)
+    return ": ".join(part for part in (field.description or "", listed) if part)
+
+
+def of_signature(function: Callable[..., Any]) -> list[Parameter]:
+    """The parameters of a function; one that ends in `_us` is written as a duration."""
+    parameters = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            continue
+        if name in _GIVEN_BY_THE_LOAD:
+            continue
+        required = parameter.default is parameter.empty
+        default = None if required else parameter.default
+        if name.endswith("_us") and isinstance(default, int):
+            default = format_duration(default)
+        elif isinstance(default, tuple):
+            default = list(default)
+        parameters.append(Parameter(name.removesuffix("_us"), required, default))
+    return parameters
+
+
+def first_line(found: Any) -> str:
+    """The first sentence of the documentation."""
+    documentation = inspect.getdoc(found) or ""
+    return documentation.partition("\n\n")[0].replace("\n", " ").strip()

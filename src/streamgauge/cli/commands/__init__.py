@@ -1,0 +1,1 @@
+"""One module per command, each with a click command named `command`."""

@@ -1,0 +1,84 @@
+"""`streamgauge new`: an experiment file and a query of the user's own, both to be changed."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from string import Template
+
+import click
+
+from streamgauge.cli.terminal import Session
+from streamgauge.errors import ComponentError, UsageError
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_TEMPLATES = {".py": "query.py.template", ".yaml": "experiment.yaml.template"}
+
+
+@click.command("new")
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.pass_obj
+def command(session: Session, name: str, force: bool) -> None:
+    """Make NAME.py and NAME.yaml here, to gauge a query of your own.
+
+    NAME becomes the name of a Python function.
+    """
+    folder = Path.cwd()
+    check_name(name, folder)
+    paths = {folder / f"{name}{suffix}": template for suffix, template in _TEMPLATES.items()}
+    existing = [path.name for path in paths if path.exists()]
+    if existing and not force:
+        raise UsageError(
+            f"{' and '.join(existing)} {'exists' if len(existing) == 1 else 'exist'} already",
+            fix="choose another name, or overwrite with --force",
+        )
+    for path, template in paths.items():
+        _write(path, _filled(template, name))
+    session.say(f"made {name}.py, the query and its events, and {name}.yaml, the experiment")
+    session.say()
+    session.say("next:")
+    session.say(f"  change {name}.py and {name}.yaml as you like; both work as they are")
+    for command_line, what in (
+        (f"streamgauge validate {name}.yaml", "checks them"),
+        (f"streamgauge run {name}.yaml --quick", "a first try"),
+        (f"streamgauge run {name}.yaml", "the real run, with a report"),
+    ):
+        session.say("  ", (f"{command_line:<{len(name) + 34}}", "cyan"), f"  {what}")
+
+
+def check_name(name: str, folder: Path) -> None:
+    """Refuses what could not be the name of a function, a module and an experiment."""
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        better = re.sub(r"\W+", "_", re.sub(r"\.(py|ya?ml)$", "", name), flags=re.ASCII).strip("_")
+        usable = bool(_NAME.fullmatch(better)) and not keyword.iskeyword(better)
+        raise UsageError(
+            f"`{name}` cannot be the name of a Python function",
+            fix=f"did you mean `{better}`?"
+            if usable
+            else "use letters, digits and _, beginning with a letter, such as `my_query`",
+        )
+    spec = find_spec(name)
+    if spec is not None and spec.origin != str(folder / f"{name}.py"):
+        raise UsageError(
+            f"`{name}` is the name of a Python module, which {name}.py would hide",
+            fix=f"choose another name, such as `my_{name}`",
+        )
+
+
+def _filled(template: str, name: str) -> str:
+    text = (files("streamgauge.cli") / "templates" / template).read_text(encoding="utf-8")
+    return Template(text).substitute(name=name)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ComponentError(
+            f"cannot write {path}: {error.strerror or error}",
+            fix="go to a folder where you may write",
+        ) from error

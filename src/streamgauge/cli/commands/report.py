@@ -1,0 +1,77 @@
+"""`streamgauge report`: makes the HTML report of a run again."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from streamgauge.cli import options
+from streamgauge.cli.terminal import Session
+from streamgauge.errors import ComponentError, UsageError
+
+if TYPE_CHECKING:
+    from streamgauge.experiments.run_directory import RunDirectory
+    from streamgauge.measure.summary import Series, Summary
+
+
+@click.command("report")
+@click.argument("run", required=False)
+@options.runs_dir
+@click.option("--open", "open_it", is_flag=True, help="Show it in the web browser.")
+@click.pass_obj
+def command(session: Session, run: str | None, runs_dir: Path, open_it: bool) -> None:
+    """Make the HTML report of a run again, by default of the latest.
+
+    RUN is the path of a run directory or its name, as `streamgauge list runs` shows it.
+    """
+    from streamgauge.report.html import write_report
+
+    directory = _directory(run, runs_dir)
+    summary, series = _read(directory)
+    try:
+        write_report(summary, series, directory.report)
+    except OSError as error:
+        raise ComponentError(
+            f"cannot write {directory.report}: {error.strerror or error}",
+            fix="make the run directory writable, or copy it to a place that is",
+        ) from error
+    session.stamp_quick(summary.quick)
+    session.say(("report: ", "bold"), str(directory.report))
+    if open_it and not webbrowser.open(directory.report.as_uri()):
+        session.note(("no web browser was found; ", "yellow"), "open the file in one yourself")
+
+
+def _directory(run: str | None, runs_dir: Path) -> RunDirectory:
+    from streamgauge.experiments.run_directory import LATEST, RunDirectory
+
+    if run is None and not (runs_dir / LATEST).exists():
+        raise UsageError(
+            f"there is no run in {runs_dir} yet",
+            fix="`streamgauge run quickstart` makes one; --runs-dir names another folder",
+        )
+    return RunDirectory.open(str(runs_dir / LATEST) if run is None else run, runs_dir)
+
+
+def _read(directory: RunDirectory) -> tuple[Summary, Series]:
+    from pydantic import ValidationError
+
+    from streamgauge.measure.summary import Series
+
+    try:
+        summary = directory.read_summary()
+        series = directory.read_series() if directory.series.exists() else Series()
+    except FileNotFoundError:
+        raise UsageError(
+            f"{directory.path} has no summary: the run was killed, or still goes on",
+            fix="choose another run; `streamgauge list runs` shows how each ended",
+        ) from None
+    except (OSError, ValueError, ValidationError) as error:
+        what = type(error).__name__
+        raise UsageError(
+            f"the summary of {directory.path} cannot be read ({what})",
+            fix="it is damaged or of another version of streamgauge; run the experiment again",
+        ) from error
+    return summary, series

@@ -1,0 +1,174 @@
+"""Shows a run while it goes on: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from streamgauge.cli.terminal import QUICK_STAMP, Session
+from streamgauge.experiments.progress import PHASES, Progress
+from streamgauge.measure.summary import Summary
+from streamgauge.report import units
+
+LINE_EVERY_S = 5.0
+Clock = Callable[[], float]
+
+
+class Watcher:
+    """Observes a run for the command line; subclasses show it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def shown(self) -> AbstractContextManager[object]:
+        """While this is open, the run is on display."""
+        return nullcontext()
+
+    def started(self, run: Path) -> None:
+        self._session.logs = run / "logs"
+
+    def progress(self, now: Progress) -> None: ...
+
+    def finished(self, summary: Summary) -> None: ...
+
+
+class PlainLines(Watcher):
+    """A line per phase and note, and one every few seconds while the load runs."""
+
+    def __init__(self, session: Session, clock: Clock = time.monotonic) -> None:
+        super().__init__(session)
+        self._clock = clock
+        self._last: tuple[str, str] = ("", "")
+        self._said_at = float("-inf")
+
+    def started(self, run: Path) -> None:
+        super().started(run)
+        self._session.note(f"run: {run}")
+
+    def progress(self, now: Progress) -> None:
+        here = (now.phase, now.note)
+        measuring = now.offered_per_s is not None
+        due = measuring and self._clock() - self._said_at >= LINE_EVERY_S
+        if here == self._last and not due:
+            return
+        self._last = here
+        self._said_at = self._clock()
+        self._session.note(" ".join(_words(now)))
+
+
+def _words(now: Progress) -> list[str]:
+    doing = f"{now.phase}: {now.note}" if now.note else now.phase
+    figures = [f"{name} {value}" for name, value in _figures(now) if value != units.NOTHING]
+    left = [_left(now.remaining_s)] if now.remaining_s >= 1 else []
+    return [f"[{_seconds(now.elapsed_s)}]", ", ".join([doing, *figures, *left])]
+
+
+def _left(seconds: float) -> str:
+    return f"about {_seconds(seconds)} left"
+
+
+class LiveDisplay(Watcher):
+    """Redrawn in place: phases, time, rates, queue, results, latency."""
+
+    def __init__(
+        self, session: Session, *, quick: bool = False, clock: Clock = time.monotonic
+    ) -> None:
+        super().__init__(session)
+        self._quick = quick
+        self._clock = clock
+        self._began = self._phase_began = self._told_at = clock()
+        self._now = Progress(PHASES[0], "", 0.0, 0.0)
+        self._spent_s: dict[str, float] = {}
+        self._over = False
+
+    def shown(self) -> AbstractContextManager[object]:
+        # Prints of a user's file must neither tear the display nor end up on it as results.
+        return Live(
+            get_renderable=self.render,
+            console=self._session.err,
+            refresh_per_second=4,
+            redirect_stdout=False,
+        )
+
+    def progress(self, now: Progress) -> None:
+        moment = self._clock()
+        if now.phase != self._now.phase:
+            self._spent_s[self._now.phase] = moment - self._phase_began
+            self._phase_began = moment
+        self._now = now
+        self._told_at = moment
+
+    def finished(self, summary: Summary) -> None:  # noqa: ARG002
+        self._spent_s[self._now.phase] = self._clock() - self._phase_began
+        self._over = True
+
+    def render(self) -> RenderableType:
+        parts: list[RenderableType] = [self._phases()]
+        if not self._over:
+            parts += [self._time(), self._rates()]
+        if self._quick:
+            parts.insert(0, Text(QUICK_STAMP, "bold yellow"))
+        return Group(*parts)
+
+    def _phases(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        for phase in PHASES:
+            if phase in self._spent_s:
+                table.add_row(
+                    Text("✓", "green"), phase, Text(_seconds(self._spent_s[phase]), "dim")
+                )
+            elif phase == self._now.phase and not self._over:
+                spent = _seconds(self._clock() - self._phase_began)
+                table.add_row(Text("▸", "cyan"), Text(phase, "bold"), f"{spent}  {self._now.note}")
+            else:
+                table.add_row(Text("·", "dim"), Text(phase, "dim"), "")
+        return table
+
+    def _time(self) -> Table:
+        waited = self._clock() - self._told_at
+        elapsed = self._now.elapsed_s + waited
+        left = max(0.0, self._now.remaining_s - waited)
+        row = Table.grid(padding=(0, 2))
+        bar = ProgressBar(total=max(elapsed + left, 0.001), completed=elapsed, width=30)
+        row.add_row(bar, f"{_seconds(elapsed)} elapsed", _left(left))
+        return row
+
+    def _rates(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        for name, value in _figures(self._now):
+            table.add_row(Text(name, "dim"), value)
+        return table
+
+
+def _figures(now: Progress) -> list[tuple[str, str]]:
+    def written(value: float | None, write: Callable[[float], str]) -> str:
+        return units.NOTHING if value is None else write(value)
+
+    return [
+        ("offered", written(now.offered_per_s, units.rate)),
+        ("drained", written(now.drained_per_s, units.rate)),
+        ("queue", written(now.queued, units.count)),
+        ("results", written(now.results, units.count)),
+        ("latency", written(now.latency_ms, units.duration)),
+    ]
+
+
+def _seconds(seconds: float) -> str:
+    # Whole seconds: what changes twice a second is not read to the tenth.
+    return f"{seconds:.0f} s" if seconds < 59.5 else units.duration(1_000 * seconds)
+
+
+def watcher(session: Session, *, quick: bool) -> Watcher:
+    """What suits the place where standard error goes."""
+    console: Console = session.err
+    if console.is_terminal and not console.is_dumb_terminal:
+        return LiveDisplay(session, quick=quick)
+    return PlainLines(session)

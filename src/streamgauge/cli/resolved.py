@@ -1,0 +1,44 @@
+"""A plan as an experiment file that spells out every default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamgauge import plugins
+from streamgauge.cli.catalogue import of_signature
+from streamgauge.experiments.model import Named
+from streamgauge.experiments.plan import Plan
+from streamgauge.queries.own import BoundQuery
+
+
+def resolved(plan: Plan) -> dict[str, Any]:
+    """What `--dry-run` prints; saved to a file, it is the same experiment again."""
+    experiment = plan.experiment
+    # A token is a secret; without it a run makes its own.
+    data = experiment.model_dump(
+        mode="json", exclude={"quick": True, "channel": {"token"}}, exclude_none=True
+    )
+    data["workload"] = {"query": plan.query_config.name, **_query_parameters(plan)}
+    data["system"] = {
+        "name": experiment.system.name,
+        **plan.system.model_dump(mode="json", exclude_none=True),
+    }
+    data["load"]["schedule"] = _named("schedules", experiment.load.schedule, plan)
+    data["load"]["policy"] = _named("policies", experiment.load.policy, plan)
+    return data
+
+
+def _query_parameters(plan: Plan) -> dict[str, Any]:
+    query = plan.query
+    if isinstance(query, BoundQuery):
+        return {**_defaults(query.own.function), **query.parameters}
+    return query.model_dump(mode="json", exclude={"oracle_is"}, exclude_none=True)
+
+
+def _named(group: str, named: Named, plan: Plan) -> dict[str, Any]:
+    factory = plugins.load(group, named.name, key=group, base=plan.base)
+    return {"name": named.name, **_defaults(factory), **named.parameters}
+
+
+def _defaults(function: Any) -> dict[str, Any]:
+    return {one.name: one.default for one in of_signature(function) if one.default is not None}

@@ -1,0 +1,91 @@
+"""Does Spark start here? Opens a tiny session, runs a Python worker in it, says what it was.
+
+`python -m streamgauge.cli.spark_check SCRATCH` is the tiny program; `starts` runs it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamgauge.cli.checks import Check, Health
+from streamgauge.component import module_argv
+from streamgauge.errors import StreamgaugeError
+from streamgauge.guard import Guard
+from streamgauge.systems.spark.java import find_java
+from streamgauge.systems.spark.session import open_session, spark_env
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME = "Spark"
+TIMEOUT_S = 180.0
+_ROWS = 1_000
+_MASTER = "local[1]"
+_DONE = "started: "
+
+
+def starts(timeout_s: float = TIMEOUT_S) -> Check:
+    """Starts Spark with the Java that a run would use, in a process of its own."""
+    with Guard() as guard:
+        try:
+            env = {**guard.env, **find_java().env(guard.scratch), **spark_env(_MASTER)}
+        except StreamgaugeError as error:
+            return Check(NAME, Health.FAILED, f"not tried: {error.cause}", error.fix)
+        try:
+            done = subprocess.run(
+                module_argv("streamgauge.cli.spark_check", str(guard.scratch)),
+                env={**os.environ, **env},
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            said = late.stderr or b""
+            return _failed(f"did not start within {timeout_s:.0f} s", said.decode(errors="replace"))
+    answer = next((line for line in done.stdout.splitlines() if line.startswith(_DONE)), None)
+    if done.returncode == 0 and answer is not None:
+        return Check(NAME, Health.OK, f"starts and runs Python: {answer.removeprefix(_DONE)}")
+    return _failed(f"does not start: {_last_words(done.stderr)}", done.stderr)
+
+
+def _failed(problem: str, said: str) -> Check:
+    handle, name = tempfile.mkstemp(".log", "streamgauge-doctor-")
+    with os.fdopen(handle, "w", errors="replace") as log:
+        log.write(said)
+    return Check(
+        NAME,
+        Health.FAILED,
+        problem,
+        f"see {name}; often another Java helps: point JAVA_HOME at version 17 or 21",
+    )
+
+
+def _last_words(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "it said nothing"
+
+
+def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches
+
+
+def main() -> None:
+    conf = {"spark.driver.memory": "512m"}
+    spark = open_session("streamgauge-doctor", _MASTER, Path(sys.argv[1]), conf)
+    if spark.range(_ROWS).mapInArrow(_unchanged, "id long").count() != _ROWS:
+        sys.exit("Spark counts wrongly")
+    java = spark.sparkContext._jvm.System.getProperty("java.version")  # type: ignore[union-attr]
+    print(f"{_DONE}Spark {spark.version} on Java {java}")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

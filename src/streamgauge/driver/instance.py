@@ -1,0 +1,206 @@
+"""A driver instance: generates a little ahead, releases on schedule, judges its own queue.
+
+It knows nothing of the channel through which a system pulls: the channel asks how far it may go,
+takes ranges and commits them, and says what it handed over and when.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict
+
+from streamgauge.driver.config import InstanceConfig
+from streamgauge.driver.policies import QueueSample
+from streamgauge.driver.queue import Block, DriverQueue
+from streamgauge.driver.schedules.instance import InstanceSchedule
+from streamgauge.events.stream import BLOCK
+from streamgauge.parts import PartWriter
+
+AHEAD_US = 1_500_000
+SAMPLE_EVERY_S = 0.1
+STATUS_EVERY = 5
+"""Every fifth sample is also told to the runner."""
+
+SAMPLES = pa.schema(
+    [
+        ("time_us", pa.int64()),
+        ("offered", pa.int64()),
+        ("drained", pa.int64()),
+        ("queued", pa.int64()),
+        ("lag_us", pa.int64()),
+    ]
+)
+HANDOVERS = pa.schema([("until_us", pa.int64()), ("handed_us", pa.int64())])
+"""The schedule time of the last event of a chunk, and when it was given to the system."""
+
+
+class InstanceStatus(BaseModel):
+    """What an instance tells of itself, while it runs and at the end."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    instance: int
+    stream: str
+    time_us: int
+    offered: int
+    drained: int
+    queued: int
+    queue_max: int
+    queue_limits: tuple[int, int, int]
+    lag_p99_us: int
+    bytes_handed: int = 0
+    unsustained_because: str = ""
+    fingerprint: int = 0
+    """Of all that was offered; final once the load has ended."""
+
+
+Report = Callable[..., None]
+
+
+class DriverInstance:
+    """One generator and one queue."""
+
+    def __init__(self, config: InstanceConfig, report: Report) -> None:
+        self.config = config
+        load = config.load
+        schedule = load.schedule.build()
+        self.schedule = InstanceSchedule(schedule, config.instance, load.instances)
+        self.events = load.events(schedule, config.instance)
+        self.queue = DriverQueue(self.schedule)
+        self.marks = config.policy.marks(self.schedule.total, schedule.duration_us)
+        self._policy = config.policy.build(self.marks)
+        self._report = report
+        self._start_us: int | None = None
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._samples = PartWriter(config.folder / "samples")
+        self._handovers = PartWriter(config.folder / "handovers")
+        self._lags: list[int] = []
+        self._queue_max = 0
+        self._bytes_handed = 0
+        self._unsustained_because = ""
+        self._block_prints: dict[int, int] = {}
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since the load began; negative before."""
+        if self._start_us is None:
+            return -1
+        return time.time_ns() // 1_000 - self._start_us
+
+    def start(self, start_us: int) -> None:
+        """Begins the load at that wall-clock time."""
+        self._start_us = start_us
+        for work in (self._generate, self._watch):
+            thread = threading.Thread(target=self._guarded, args=(work,), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def cut(self, end_us: int) -> None:
+        """Ends the load early."""
+        self.queue.cut(end_us)
+
+    def handed_over(self, last: int, size_bytes: int) -> None:
+        """The channel has given the system the events up to, and without, `last`."""
+        self._bytes_handed += size_bytes
+        row = [[self.schedule.time_us(last - 1)], [self.now_us]]
+        self._handovers.append(pa.record_batch(row, schema=HANDOVERS))
+
+    def finish(self) -> InstanceStatus:
+        """Stops the threads, writes everything out and says what was offered in the end."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+        self._samples.flush()
+        self._handovers.flush()
+        return self._status(self._sample(), fingerprint=self._fingerprint())
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            self._report("failed", reason=f"{type(error).__name__}: {error}")
+            raise
+
+    def _generate(self) -> None:
+        assert self._start_us is not None
+        first = 0
+        while first < self.schedule.total and not self._stopping.is_set():
+            ahead_us = self.schedule.time_us(first) - self.now_us
+            if ahead_us > AHEAD_US:
+                self._stopping.wait((ahead_us - AHEAD_US) / 1e6 + 0.001)
+                continue
+            if self.schedule.time_us(first) >= self.queue.end_us:
+                return
+            last = min(first + BLOCK, self.schedule.total)
+            batch, fingerprint = self.events.batch_and_fingerprint(first, last, self._start_us)
+            self._block_prints[first // BLOCK] = fingerprint
+            self.queue.push(Block(first, last, batch))
+            first = last
+
+    def _watch(self) -> None:
+        count = 0
+        while not self._stopping.wait(SAMPLE_EVERY_S):
+            now = self.now_us
+            if now < 0:
+                continue
+            sample = self._sample()
+            # After the end of the load the generator has nothing to be late with.
+            released = self.queue.released_until_us(now)
+            lag = max(0, min(now, self.queue.end_us) - released)
+            row = [[now], [sample.pushed], [self.queue.drained], [sample.size], [lag]]
+            self._samples.append(pa.record_batch(row, schema=SAMPLES))
+            self._queue_max = max(self._queue_max, sample.size)
+            if now <= self.queue.end_us:
+                self._lags.append(lag)
+                self._judge(sample)
+            count += 1
+            if count % STATUS_EVERY == 0:
+                self._report("status", **self._status(sample).model_dump())
+
+    def _judge(self, sample: QueueSample) -> None:
+        if self._unsustained_because:
+            return
+        reason = self._policy.judge(sample)
+        if reason is not None:
+            self._unsustained_because = reason
+            self._report("unsustained", reason=reason, instance=self.config.instance)
+
+    def _sample(self) -> QueueSample:
+        now = self.now_us
+        drained = self.queue.drained
+        pushed = self.schedule.count_before(self.queue.released_until_us(now))
+        return QueueSample(time_us=now, pushed=pushed, size=max(0, pushed - drained))
+
+    def _status(self, sample: QueueSample, **fields: Any) -> InstanceStatus:
+        lags = np.array(self._lags or [0])
+        marks = self.marks
+        return InstanceStatus(
+            instance=self.config.instance,
+            stream=self.config.load.stream_of(self.config.instance),
+            time_us=sample.time_us,
+            offered=sample.pushed,
+            drained=self.queue.drained,
+            queued=sample.size,
+            queue_max=self._queue_max,
+            queue_limits=(marks.acceptable, marks.tolerable, marks.capacity),
+            lag_p99_us=int(np.quantile(lags, 0.99)),
+            bytes_handed=self._bytes_handed,
+            unsustained_because=self._unsustained_because,
+            **fields,
+        )
+
+    def _fingerprint(self) -> int:
+        """Of exactly what was offered: whole blocks as generated, the last one cut to size."""
+        offered = self.schedule.count_before(self.queue.released_until_us(self.now_us))
+        whole, rest = divmod(offered, BLOCK)
+        total = sum(self._block_prints[block] for block in range(whole))
+        if rest:
+            total += self.events.fingerprint(whole * BLOCK, offered)
+        return total & ((1 << 64) - 1)

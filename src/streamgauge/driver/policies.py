@@ -1,0 +1,174 @@
+"""Decide from the size of a driver instance's queue whether the load is sustained.
+
+A queue has three marks, q_a < q_b < q_n. Up to q_a it is fine; above q_b it is not, and at
+q_n it is full. Between q_a and q_b a policy decides, because a slow start or backpressure
+look like this for a while. A policy of your own is a class `MyPolicy(marks, **parameters)`
+with a method `judge`, registered under the entry point group `streamgauge.policies`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from streamgauge.driver.schedules import parameters
+from streamgauge.driver.schedules.base import MAX_EVENTS
+from streamgauge.errors import ExperimentError
+
+DEFAULT_SHARES = (0.05, 0.10, 0.30)
+
+
+@dataclass(frozen=True)
+class QueueMarks:
+    """Sizes of a queue, in events: acceptable is q_a, tolerable q_b, capacity q_n."""
+
+    acceptable: int
+    tolerable: int
+    capacity: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.acceptable < self.tolerable < self.capacity:
+            raise ExperimentError(
+                "load.marks",
+                f"{self.acceptable:,}, {self.tolerable:,} and {self.capacity:,} events"
+                " do not increase",
+                fix="use 0 ≤ q_a < q_b < q_n",
+            )
+
+    @classmethod
+    def of(cls, events_of_run: int, shares: Sequence[float] = DEFAULT_SHARES) -> QueueMarks:
+        """Marks as shares of the events of a run, kept apart also when these are few."""
+        if len(shares) != 3 or not 0 <= shares[0] < shares[1] < shares[2] <= 1:
+            raise ExperimentError(
+                "load.marks",
+                f"{list(shares)} are not three increasing shares",
+                fix=f"such as {list(DEFAULT_SHARES)}",
+            )
+        sizes = [int(Fraction(str(share)) * events_of_run) for share in shares]
+        acceptable = sizes[0]
+        tolerable = max(sizes[1], acceptable + 1)
+        return cls(acceptable, tolerable, max(sizes[2], tolerable + 1))
+
+
+@dataclass(frozen=True)
+class QueueSample:
+    """A queue at one moment; `pushed` counts the events released into it since the start."""
+
+    time_us: int
+    pushed: int
+    size: int
+
+
+class Policy(Protocol):
+    """Sees the samples of one queue, in their order."""
+
+    def judge(self, sample: QueueSample) -> str | None:
+        """Why the load is unsustainable, in words, or None while it is fine."""
+
+
+def judge_full(marks: QueueMarks, sample: QueueSample) -> str | None:
+    """A full queue is unsustainable whatever the policy, also one of a user's own."""
+    if sample.size < marks.capacity:
+        return None
+    return (
+        f"queue of {sample.size:,} events is full, q_n = {marks.capacity:,},"
+        f" at {_seconds(sample.time_us)}"
+    )
+
+
+def _judge_size(marks: QueueMarks, sample: QueueSample) -> str | None:
+    """What needs no history."""
+    if sample.size <= marks.tolerable:
+        return None
+    return judge_full(marks, sample) or (
+        f"queue of {sample.size:,} events above q_b = {marks.tolerable:,}"
+        f" at {_seconds(sample.time_us)}"
+    )
+
+
+class TimePolicy:
+    """Above q_a is tolerated for a time without a break."""
+
+    def __init__(self, marks: QueueMarks, patience_us: int = 5_000_000) -> None:
+        self._marks = marks
+        self._patience_us = parameters.span_us("load.patience", patience_us)
+        self._since: QueueSample | None = None
+
+    def judge(self, sample: QueueSample) -> str | None:
+        if sample.size <= self._marks.acceptable:
+            self._since = None
+            return None
+        self._since = since = self._since or sample
+        above_us = sample.time_us - since.time_us
+        if above_us < self._patience_us:
+            return _judge_size(self._marks, sample)
+        return _judge_size(self._marks, sample) or (
+            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
+            f" for {_seconds(above_us)} at {_seconds(sample.time_us)}"
+        )
+
+
+class CountPolicy:
+    """Above q_a is tolerated for a number of pushes, by default (q_b − q_a)/2."""
+
+    def __init__(self, marks: QueueMarks, patience: int | None = None) -> None:
+        self._marks = marks
+        self._patience = (
+            _half_way(marks)
+            if patience is None
+            else parameters.whole("load.patience", patience, least=1, most=MAX_EVENTS)
+        )
+        self._since: QueueSample | None = None
+
+    def judge(self, sample: QueueSample) -> str | None:
+        if sample.size <= self._marks.acceptable:
+            self._since = None
+            return None
+        self._since = since = self._since or sample
+        pushes = sample.pushed - since.pushed
+        if pushes < self._patience:
+            return _judge_size(self._marks, sample)
+        return _judge_size(self._marks, sample) or (
+            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
+            f" for {pushes:,} pushes at {_seconds(sample.time_us)}"
+        )
+
+
+class CombinedPolicy:
+    """Above q_a is tolerated as long as the queue does not keep growing.
+
+    It looks when the queue rises above q_a, and again after every (q_b − q_a)/2 pushes. A
+    queue that is larger than at the last look is unsustainable; one that is not starts a new
+    series of looks, and one that is back at q_a is forgotten.
+    """
+
+    def __init__(self, marks: QueueMarks) -> None:
+        self._marks = marks
+        self._pushes_between_looks = _half_way(marks)
+        self._last_look: QueueSample | None = None
+
+    def judge(self, sample: QueueSample) -> str | None:
+        if sample.size <= self._marks.acceptable:
+            self._last_look = None
+            return None
+        self._last_look = last = self._last_look or sample
+        if sample.pushed - last.pushed < self._pushes_between_looks:
+            return _judge_size(self._marks, sample)
+        self._last_look = sample
+        if sample.size <= last.size:
+            return _judge_size(self._marks, sample)
+        return _judge_size(self._marks, sample) or (
+            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
+            f" and grown by {sample.size - last.size:,} in"
+            f" {sample.pushed - last.pushed:,} pushes at {_seconds(sample.time_us)}"
+        )
+
+
+def _half_way(marks: QueueMarks) -> int:
+    return max(1, (marks.tolerable - marks.acceptable) // 2)
+
+
+def _seconds(time_us: int) -> str:
+    return f"{time_us / 1_000_000:,.1f} s"

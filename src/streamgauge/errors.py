@@ -1,0 +1,63 @@
+"""Every error that streamgauge raises on purpose.
+
+StreamgaugeError             cause, fix, and where the log is; never shown as a traceback
+├── UsageError               wrong command line                               exit code 2
+│   └── ExperimentError      wrong experiment file, names the key             exit code 2
+├── ComponentError           something did not start, or died                 exit code 5
+└── RunInterrupted           Ctrl-C or SIGTERM; what was measured is kept     exit code 130
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from pathlib import Path
+
+
+class ExitCode(IntEnum):
+    """What the exit code of `streamgauge` means; scripts rely on it."""
+
+    VALID = 0
+    FAILED = 1
+    USAGE = 2
+    INVALID = 3
+    VOID = 4
+    COMPONENT = 5
+    INTERRUPTED = 130
+
+
+class StreamgaugeError(Exception):
+    """An error that a user can do something about."""
+
+    exit_code = ExitCode.COMPONENT
+
+    def __init__(self, cause: str, *, fix: str = "", log: Path | None = None) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.fix = fix
+        self.log = log
+        self.run: Path | None = None
+        """The run directory with what was measured before, where there is one."""
+
+
+class UsageError(StreamgaugeError):
+    """The command line asks for something that does not exist."""
+
+    exit_code = ExitCode.USAGE
+
+
+class ExperimentError(UsageError):
+    """The experiment file is wrong; `key` is the path of the setting, such as `load.rate`."""
+
+    def __init__(self, key: str, problem: str, *, fix: str = "") -> None:
+        super().__init__(f"{key}: {problem}", fix=fix)
+        self.key = key
+
+
+class ComponentError(StreamgaugeError):
+    """A process of the station did not start, or died."""
+
+
+class RunInterrupted(StreamgaugeError):
+    """The user stopped the run."""
+
+    exit_code = ExitCode.INTERRUPTED

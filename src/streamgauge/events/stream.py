@@ -1,0 +1,125 @@
+"""Events as a pure function of seed, driver instance and sequence number.
+
+Random access comes from a counter-based generator (Philox) that is restarted for every block of
+65,536 events; only its raw integers are used, which NumPy keeps the same between versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+from numpy.typing import NDArray
+
+from streamgauge.events.spec import StreamSpec
+
+BLOCK = 1 << 16
+_MASK = (1 << 64) - 1
+
+
+class Clock(Protocol):
+    """When the events of one driver instance are due, in microseconds since the load began."""
+
+    def times_us(self, first: int, last: int) -> NDArray[np.int64]: ...
+
+
+@dataclass(frozen=True)
+class EventStream:
+    """The events of one driver instance."""
+
+    spec: StreamSpec
+    clock: Clock
+    seed: int
+    instance: int
+    disorder_us: int = 0
+    """An event is offered at its due time and happened up to this much earlier."""
+
+    def batch(self, first: int, last: int, start_us: int = 0) -> pa.RecordBatch:
+        """The events [first, last); `start_us` is the wall-clock time at which the load began."""
+        pieces = [self._block(block, low, high) for block, low, high in _blocks(first, last)]
+        times, drawn = pieces[0] if len(pieces) == 1 else _joined(pieces)
+        return self._record_batch(times + start_us, drawn)
+
+    def fingerprint(self, first: int, last: int) -> int:
+        """A 64-bit hash of the events [first, last), without wall-clock time.
+
+        Fingerprints of neighbouring ranges add up (modulo 2^64) to that of the whole when they
+        meet at a block border, so blocks can be hashed in any order and in parallel.
+        """
+        total = 0
+        for block, low, high in _blocks(first, last):
+            times, drawn = self._block(block, low, high)
+            total += self._hash(block, times, drawn)
+        return total & _MASK
+
+    def batch_and_fingerprint(
+        self, first: int, last: int, start_us: int
+    ) -> tuple[pa.RecordBatch, int]:
+        """Both at once, for a range inside one block: the numbers are drawn only once."""
+        (block, low, high), *rest = _blocks(first, last)
+        if rest:
+            raise ValueError("the range must lie inside one block")
+        times, drawn = self._block(block, low, high)
+        return self._record_batch(times + start_us, drawn), self._hash(block, times, drawn)
+
+    def _record_batch(
+        self, times: NDArray[np.int64], drawn: list[NDArray[np.int32]]
+    ) -> pa.RecordBatch:
+        arrays = [pa.array(times, type=pa.timestamp("us", tz="UTC"))]
+        columns = self.spec.columns.values()
+        arrays += [column.decode(values) for column, values in zip(columns, drawn, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.spec.schema)
+
+    def _block(
+        self, block: int, low: int, high: int
+    ) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+        """Event times and drawn numbers of the places [low, high) of one block."""
+        lanes = self._lanes(block)
+        times = self.clock.times_us(block * BLOCK + low, block * BLOCK + high)
+        if self.disorder_us:
+            behind = (lanes[-1][low:high] * np.uint64(self.disorder_us + 1)) >> np.uint64(32)
+            times = times - behind.astype(np.int64)
+        columns = self.spec.columns.values()
+        drawn = [column.draw(lane[low:high]) for column, lane in zip(columns, lanes, strict=False)]
+        return times, drawn
+
+    def _lanes(self, block: int) -> NDArray[np.uint32]:
+        """One row of 32-bit random numbers per column, and one for the disorder if there is any."""
+        rows = len(self.spec.columns) + (1 if self.disorder_us else 0)
+        words = (rows + 1) // 2
+        philox = np.random.Philox(
+            counter=np.array([0, block, 0, 0], dtype=np.uint64),
+            key=np.array([self.seed & _MASK, self.instance], dtype=np.uint64),
+        )
+        raw = philox.random_raw(words * BLOCK).astype("<u8", copy=False)
+        return raw.view("<u4").reshape(words * 2, BLOCK)[:rows]
+
+    def _hash(self, block: int, times: NDArray[np.int64], drawn: list[NDArray[np.int32]]) -> int:
+        digest = xxhash.xxh3_64(seed=block)
+        digest.update(np.array([self.instance, len(times)], dtype="<i8").data)
+        digest.update(np.ascontiguousarray(times, dtype="<i8").data)
+        for values in drawn:
+            digest.update(np.ascontiguousarray(values, dtype="<i4").data)
+        return digest.intdigest()
+
+
+def _blocks(first: int, last: int) -> Iterator[tuple[int, int, int]]:
+    """The blocks that [first, last) touches, each with the places of it that are meant."""
+    if last <= first:
+        yield first // BLOCK, first % BLOCK, first % BLOCK
+        return
+    for block in range(first // BLOCK, (last - 1) // BLOCK + 1):
+        base = block * BLOCK
+        yield block, max(first - base, 0), min(last - base, BLOCK)
+
+
+def _joined(
+    pieces: list[tuple[NDArray[np.int64], list[NDArray[np.int32]]]],
+) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+    times = np.concatenate([times for times, _ in pieces])
+    columns = zip(*(drawn for _, drawn in pieces), strict=True)
+    return times, [np.concatenate(column) for column in columns]

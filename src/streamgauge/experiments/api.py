@@ -1,0 +1,70 @@
+"""Running an experiment from Python: `streamgauge.run("quickstart", quick=True)`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamgauge.errors import ExitCode
+from streamgauge.experiments.load import read_experiment
+from streamgauge.experiments.outcome import exit_code
+from streamgauge.experiments.plan import make_plan
+from streamgauge.experiments.progress import Observer, Silent
+from streamgauge.experiments.run_directory import DEFAULT_RUNS, RunDirectory
+from streamgauge.experiments.runner import execute
+from streamgauge.measure.summary import Series, Summary
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of a run."""
+
+    summary: Summary
+    path: Path
+
+    @property
+    def report(self) -> Path:
+        return RunDirectory(self.path).report
+
+    @property
+    def series(self) -> Series:
+        return RunDirectory(self.path).read_series()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        return exit_code(self.summary)
+
+
+def run(
+    experiment: str | Path,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    quick: bool = False,
+    runs_dir: str | Path = DEFAULT_RUNS,
+    observer: Observer | None = None,
+) -> Result:
+    """Runs an experiment file or a built-in experiment and waits for the result.
+
+    A bad verdict is not an exception; a component that does not start is (`ComponentError`), and
+    so are a wrong file (`ExperimentError`) and Ctrl-C (`RunInterrupted`).
+    """
+    changes = [f"{key}={value}" for key, value in (settings or {}).items()]
+    loaded, base = read_experiment(str(experiment), changes, quick=quick)
+    plan = make_plan(loaded, base)
+    command = repeat_command(str(experiment), changes, quick=quick)
+    directory = execute(plan, Path(runs_dir), observer or Silent(), command=command, quick=quick)
+    return Result(directory.read_summary(), directory.path)
+
+
+def repeat_command(experiment: str, settings: list[str], *, quick: bool) -> str:
+    """The command line that does the same again."""
+    import shlex
+
+    parts = ["streamgauge", "run", experiment]
+    for setting in settings:
+        parts += ["--set", setting]
+    if quick:
+        parts.append("--quick")
+    return shlex.join(parts)

@@ -1,0 +1,52 @@
+"""Versions and machine: what a figure must carry to be comparable."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+from pydantic import BaseModel, ConfigDict
+
+from streamgauge.systems.base import System
+from streamgauge.version import __version__
+
+
+class Environment(BaseModel):
+    """`RUN/environment.json`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    versions: dict[str, str]
+    machine: dict[str, str | int | float]
+
+    @classmethod
+    def look(cls, system: System) -> Environment:
+        libraries = {name: version(name) for name in ("numpy", "pyarrow", "pandas")}
+        return cls(
+            versions={
+                "streamgauge": __version__,
+                **system.versions(),
+                "python": platform.python_version(),
+                **libraries,
+            },
+            machine={
+                "cpu": _cpu_name(),
+                "cores": os.cpu_count() or 0,
+                "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
+                "os": f"{platform.system()} {platform.release()}",
+                "architecture": platform.machine(),
+            },
+        )
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"

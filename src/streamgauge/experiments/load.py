@@ -1,0 +1,125 @@
+"""Reads an experiment: a file or a built-in one, with the changes asked for on the command line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from streamgauge.errors import ExperimentError, UsageError
+from streamgauge.experiments.model import Experiment
+from streamgauge.experiments.validation import validated
+
+BUILT_IN = files("streamgauge.experiments") / "builtin"
+QUICK_DEFAULTS: dict[str, Any] = {"duration": "10 s"}
+
+
+def builtin_names() -> list[str]:
+    """The experiments that come with streamgauge."""
+    return sorted(
+        entry.name.removesuffix(".yaml") for entry in BUILT_IN.iterdir() if ".yaml" in entry.name
+    )
+
+
+def read_experiment(
+    source: str, settings: Sequence[str] = (), *, quick: bool = False
+) -> tuple[Experiment, Path]:
+    """The experiment, and the folder that its relative paths start from."""
+    text, base, default_name = _text(source)
+    data = _parse(text, source)
+    data.setdefault("name", default_name)
+    if quick:
+        changes = data.get("quick") or {}
+        if not isinstance(changes, dict):
+            raise ExperimentError("quick", "must be a mapping of settings to values")
+        for key, value in {**QUICK_DEFAULTS, **changes}.items():
+            _put(data, str(key), value)
+    for setting in settings:
+        key, sign, value = setting.partition("=")
+        if not sign or not key.strip():
+            raise UsageError(
+                f"`--set {setting}` is not of the form key=value",
+                fix="write for example `--set load.rate=200_000`",
+            )
+        _put(data, key.strip(), _scalar(value))
+    return validated(Experiment, data), base
+
+
+def _text(source: str) -> tuple[str, Path, str]:
+    path = Path(source)
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        try:
+            return path.read_text(), path.resolve().parent, path.stem
+        except FileNotFoundError:
+            raise UsageError(
+                f"there is no experiment file {source}",
+                fix="`streamgauge list experiments` shows the built-in ones, "
+                "`streamgauge new` makes one",
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read {source}: {error}", fix="give a YAML file") from None
+    known = builtin_names()
+    if source in known:
+        return (BUILT_IN / f"{source}.yaml").read_text(), Path.cwd(), source
+    near = difflib.get_close_matches(source, known, n=1)
+    raise UsageError(
+        f"there is no experiment `{source}`",
+        fix=f"did you mean `{near[0]}`?" if near else f"choose one of: {', '.join(known)}",
+    )
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice in one mapping, which plain YAML would silently accept."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                line = key_node.start_mark.line + 1
+                raise ExperimentError(str(key), f"stands twice (line {line})", fix="remove one")
+            if isinstance(key, Hashable):
+                seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _parse(text: str, source: str) -> dict[str, Any]:
+    try:
+        data = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" in line {where.line + 1}" if where else ""
+        problem = getattr(error, "problem", None) or "cannot be read"
+        raise ExperimentError(source, f"is not YAML{line}: {problem}", fix="correct it") from None
+    if not isinstance(data, dict):
+        raise ExperimentError(source, "must be a mapping such as `name: …`", fix="see the docs")
+    return {str(key): value for key, value in data.items()}
+
+
+def _put(data: dict[str, Any], path: str, value: Any) -> None:
+    """Sets `load.rate`; a name that stands alone (`system: spark`) becomes a mapping first."""
+    *parents, last = path.split(".")
+    place = data
+    for index, parent in enumerate(parents):
+        found = place.get(parent)
+        if isinstance(found, str):
+            found = {"name": found}
+        if found is None:
+            found = {}
+        if not isinstance(found, dict):
+            key = ".".join(parents[: index + 1])
+            raise ExperimentError(path, f"cannot be set, because `{key}` is not a section")
+        place[parent] = found
+        place = found
+    place[last] = value
+
+
+def _scalar(text: str) -> Any:
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError:
+        return text

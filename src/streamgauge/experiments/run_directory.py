@@ -1,0 +1,88 @@
+"""The run directory: everything about one run, written as it goes, readable without the rest."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from streamgauge.errors import UsageError
+from streamgauge.measure.summary import Series, Summary
+
+LATEST = "latest"
+DEFAULT_RUNS = Path("runs")
+
+
+class RunDirectory:
+    """Paths and files of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.experiment = path / "experiment.yaml"
+        self.environment = path / "environment.json"
+        self.record = path / "record.json"
+        self.events = path / "events.ndjson"
+        self.results = path / "results"
+        self.resources = path / "resources"
+        self.logs = path / "logs"
+        self.summary = path / "summary.json"
+        self.series = path / "series.json"
+        self.report = path / "report.html"
+
+    @classmethod
+    def create(cls, runs: Path, name: str, today: datetime) -> RunDirectory:
+        """`runs/<date>-<n>-<name>`, and `runs/latest` that points at it."""
+        runs.mkdir(parents=True, exist_ok=True)
+        day = today.strftime("%Y-%m-%d")
+        taken = [re.match(rf"{day}-(\d+)-", entry.name) for entry in runs.iterdir()]
+        number = max((int(match[1]) for match in taken if match), default=0) + 1
+        while True:
+            path = runs / f"{day}-{number}-{name}"
+            try:
+                path.mkdir()
+                break
+            except FileExistsError:
+                number += 1
+        directory = cls(path)
+        directory.logs.mkdir()
+        latest = runs / LATEST
+        unfinished = runs / f".{LATEST}-{path.name}"
+        unfinished.symlink_to(path.name)
+        unfinished.replace(latest)
+        return directory
+
+    @classmethod
+    def open(cls, name: str, runs: Path) -> RunDirectory:
+        """A run by its path or by its name below the runs folder."""
+        for path in (Path(name), runs / name):
+            if (path / "experiment.yaml").is_file():
+                return cls(path.resolve())
+        raise UsageError(
+            f"there is no run `{name}`", fix="`streamgauge list runs` shows what there is"
+        )
+
+    def driver(self, instance: int) -> Path:
+        return self.path / "driver" / str(instance)
+
+    def log_event(self, event: str, **fields: Any) -> None:
+        """Appends to the log of the run, which a dashboard can replay."""
+        line = json.dumps({"time_us": time.time_ns() // 1_000, "event": event, **fields})
+        with self.events.open("a") as file:
+            file.write(line + "\n")
+
+    def write(self, path: Path, model: BaseModel) -> None:
+        """Atomically: a reader sees the old file or the new one."""
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.write_text(model.model_dump_json(indent=2) + "\n")
+        unfinished.replace(path)
+
+    def read_summary(self) -> Summary:
+        return Summary.model_validate_json(self.summary.read_text())
+
+    def read_series(self) -> Series:
+        return Series.model_validate_json(self.series.read_text())

@@ -1,0 +1,251 @@
+"""One trial: starts driver, sink and system, runs the load, drains, and says what happened."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from streamgauge.channels.direct.processes import InstanceProcessConfig, SinkProcessConfig
+from streamgauge.channels.direct.security import Endpoint
+from streamgauge.component import Component, Message, module_argv
+from streamgauge.driver.config import InstanceConfig
+from streamgauge.driver.instance import InstanceStatus
+from streamgauge.driver.sink import SinkStatus
+from streamgauge.experiments.plan import Plan
+from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.guard import Guard
+from streamgauge.measure.monitor import Monitor, Role
+from streamgauge.measure.record import RunRecord
+from streamgauge.measure.summary import MonitorCost
+from streamgauge.systems.base import SystemContext
+
+TICK_S = 0.25
+LEAD_US = 700_000
+"""Between deciding when the load begins and its beginning: every instance must know by then."""
+CUT_LEAD_US = 1_000_000
+"""A load that is cut ends this much later, so that all instances end at the same moment."""
+LONGEST_DRAIN = 5
+"""A system that still makes progress may take this many times the drain time-out."""
+
+Tell = Callable[[str], None]
+
+
+class Trial:
+    """The processes of a run, from their start to their end."""
+
+    def __init__(self, plan: Plan, directory: RunDirectory, guard: Guard, tell: Tell) -> None:
+        self._plan = plan
+        self._directory = directory
+        self._guard = guard
+        self._tell = tell
+        self._instances: list[Component] = []
+        self._sink: Component | None = None
+        self._system: Component | None = None
+        self._monitor: Monitor | None = None
+        self._dropped: list[str] = []
+        self.start_us = 0
+        self.end_us = plan.experiment.duration
+        self.monitor_cost = MonitorCost()
+
+    @contextmanager
+    def processes(self) -> Iterator[None]:
+        """Everything that was started inside is stopped at the end."""
+        try:
+            yield
+        finally:
+            if self._monitor is not None:
+                self.monitor_cost = self._monitor.stop()
+            for component in (self._system, *self._instances, self._sink):
+                if component is not None:
+                    component.stop()
+
+    def start(self) -> None:
+        """Driver and sink first, then the system, which rehearses before it is ready."""
+        self._tell("starting the driver")
+        self._sink = self._launch_sink()
+        self._instances = [self._launch_instance(i) for i in range(self._plan.load.instances)]
+        timeout_s = self._plan.experiment.timeouts.start / 1e6
+        queues = {
+            number: _endpoint(instance.wait_for("ready", timeout_s))
+            for number, instance in enumerate(self._instances)
+        }
+        sink = _endpoint(self._sink.wait_for("ready", timeout_s))
+        context = SystemContext(
+            load=self._plan.load,
+            query=self._plan.query_config,
+            queues=queues,
+            sink=sink,
+            scratch=self._guard.scratch,
+            logs=self._directory.logs,
+            env=self._guard.env,
+        )
+        self._tell("starting the system")
+        self._system = self._plan.system.launch(context)
+        self._monitor = Monitor(self._roles(), self._directory.resources)
+        self._monitor.start()
+        self._system.wait_for("ready", timeout_s, meanwhile=self._tell_system_phase)
+
+    def load(self) -> None:
+        """Runs the load to its end, or cuts it when it is not sustained."""
+        alignment = self._plan.query.alignment_us
+        earliest = time.time_ns() // 1_000 + LEAD_US
+        self.start_us = -(-earliest // alignment) * alignment
+        for instance in self._instances:
+            instance.send("start", start_us=self.start_us)
+        self._directory.log_event("load", start_us=self.start_us)
+        cut = False
+        while self.now_us < self.end_us:
+            time.sleep(TICK_S)
+            reasons = self._look()
+            if reasons and not cut:
+                cut = True
+                self._cut(reasons)
+            self._tell("")
+
+    def drain(self) -> bool:
+        """Waits until the system is through; False when it is not, in the end."""
+        assert self._system is not None
+        self._system.send("drain")
+        patience_s = self._plan.experiment.timeouts.drain / 1e6
+        began = progressed = time.monotonic()
+        seen = (-1, -1)
+        while "drained" not in self._system.latest:
+            now = (self.drained, self.results)
+            if now != seen:
+                seen, progressed = now, time.monotonic()
+            if time.monotonic() > min(progressed + patience_s, began + LONGEST_DRAIN * patience_s):
+                return False
+            time.sleep(TICK_S)
+            self._look()
+            self._tell("")
+        return True
+
+    def close(self, *, drained: bool) -> RunRecord:
+        """Ends the run: what arrives from now on is late."""
+        assert self._system is not None
+        assert self._sink is not None
+        closed_us = time.time_ns() // 1_000
+        self._system.stop()
+        statuses = []
+        for instance in self._instances:
+            instance.send("finish")
+            statuses.append(InstanceStatus.model_validate(instance.wait_for("finished", 30)))
+        self._sink.send("finish")
+        self._sink.wait_for("finished", 60)
+        return RunRecord(
+            load=self._plan.load,
+            query=self._plan.query_config,
+            warm_up_us=self._plan.experiment.warm_up_us,
+            start_us=self.start_us,
+            end_us=self.end_us,
+            closed_us=closed_us,
+            drained=drained,
+            dropped=self._dropped,
+            instances=statuses,
+        )
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since the load began."""
+        return time.time_ns() // 1_000 - self.start_us
+
+    @property
+    def statuses(self) -> list[InstanceStatus]:
+        found = [instance.latest.get("status") for instance in self._instances]
+        return [InstanceStatus.model_validate(status) for status in found if status]
+
+    @property
+    def sink_status(self) -> SinkStatus:
+        status = self._sink.latest.get("status") if self._sink else None
+        return SinkStatus.model_validate(status) if status else SinkStatus(results=0)
+
+    @property
+    def drained(self) -> int:
+        return sum(status.drained for status in self.statuses)
+
+    @property
+    def results(self) -> int:
+        return self.sink_status.results
+
+    def _look(self) -> list[str]:
+        """Events of all components; the reasons why the load should be cut, if there are any."""
+        assert self._system is not None
+        assert self._sink is not None
+        reasons = []
+        for instance in self._instances:
+            for message in instance.poll():
+                if message["event"] in ("unsustained", "dropped"):
+                    reasons.append(f"{instance.name}: {message['reason']}")
+                if message["event"] == "dropped":
+                    self._dropped.append(message["reason"])
+        self._sink.poll()
+        for message in self._system.poll():
+            self._directory.log_event("system", said=message)
+            if message["event"] == "failed":
+                raise self._failure()
+        return reasons
+
+    def _failure(self) -> Exception:
+        assert self._system is not None
+        self._system.stop()
+        return self._system.death()
+
+    def _cut(self, reasons: list[str]) -> None:
+        self.end_us = min(self.end_us, self.now_us + CUT_LEAD_US)
+        for instance in self._instances:
+            instance.send("cut", end_us=self.end_us)
+        self._directory.log_event("cut", reasons=reasons, end_us=self.end_us)
+
+    def _tell_system_phase(self) -> None:
+        assert self._system is not None
+        self._tell(str(self._system.latest.get("phase", {}).get("name", "starting the system")))
+
+    def _launch_sink(self) -> Component:
+        config = SinkProcessConfig(folder=self._directory.results, listen=self._plan.listen)
+        return self._launch("sink", "sink", config.model_dump_json())
+
+    def _launch_instance(self, number: int) -> Component:
+        config = InstanceProcessConfig(
+            instance=InstanceConfig(
+                load=self._plan.load,
+                instance=number,
+                policy=self._plan.policy,
+                folder=self._directory.driver(number),
+            ),
+            listen=self._plan.listen,
+        )
+        return self._launch(f"driver instance {number}", "instance", config.model_dump_json())
+
+    def _launch(self, name: str, role: str, config: str) -> Component:
+        short = name.replace("driver instance ", "driver-")
+        path = self._guard.scratch / f"{short}.json"
+        path.write_text(config)
+        path.chmod(0o600)
+        return Component(
+            name,
+            module_argv("streamgauge.channels.direct.processes", role, str(path)),
+            log=self._directory.logs / f"{short}.log",
+            env=self._guard.env,
+        )
+
+    def _roles(self) -> dict[str, Role]:
+        sink, system = self._sink, self._system
+        assert sink is not None
+        assert system is not None
+
+        def handed() -> int:
+            return sum(status.bytes_handed for status in self.statuses)
+
+        def arrived() -> int:
+            return self.sink_status.bytes_arrived
+
+        return {
+            "driver": Role(lambda: [instance.pid for instance in self._instances], handed),
+            "system": Role(lambda: [system.pid], lambda: handed() + arrived()),
+            "sink": Role(lambda: [sink.pid], arrived),
+        }
+
+
+def _endpoint(message: Message) -> Endpoint:
+    return Endpoint.model_validate(message["endpoint"])

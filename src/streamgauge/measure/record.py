@@ -1,0 +1,40 @@
+"""What the driver knows of a finished run: the facts that everything is calculated from."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from streamgauge.driver.config import LoadConfig
+from streamgauge.driver.instance import InstanceStatus
+from streamgauge.queries.own import QueryConfig
+from streamgauge.queries.replay import Replay
+
+
+class RunRecord(BaseModel):
+    """`RUN/record.json`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    load: LoadConfig
+    query: QueryConfig
+    warm_up_us: int
+    start_us: int
+    """Wall-clock time at which the load began, microseconds since 1970."""
+    end_us: int
+    """Length of the load; shorter than planned when it was cut."""
+    closed_us: int
+    """Wall-clock time after which results count as late."""
+    drained: bool
+    """Did the system say that it was through with everything before the time-out?"""
+    dropped: list[str] = []
+    """Connections that the system dropped, in words."""
+    instances: list[InstanceStatus]
+
+    @property
+    def replay(self) -> Replay:
+        offered = tuple(status.offered for status in self.instances)
+        return Replay(self.load, self.start_us, offered)
+
+    @property
+    def fingerprint(self) -> int:
+        return sum(status.fingerprint for status in self.instances) & ((1 << 64) - 1)

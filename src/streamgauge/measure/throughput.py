@@ -1,0 +1,52 @@
+"""What the driver saw: offered, drained and queued over time, all instances together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from streamgauge.measure.summary import PullSeries
+
+STEP_US = 100_000
+MOST_POINTS = 1_200
+
+
+def pull_series(tables: list[pa.Table | None]) -> PullSeries:
+    """The data-pull graph: the samples of all instances on one grid of time."""
+    seen = [table for table in tables if table is not None and table.num_rows]
+    if not seen:
+        return PullSeries()
+    end = max(table.column("time_us")[-1].as_py() for table in seen)
+    step = STEP_US * max(1, -(-end // (STEP_US * MOST_POINTS)))
+    grid = np.arange(0, end + step, step)
+    totals = {
+        name: np.sum([_at(table, name, grid) for table in seen], axis=0)
+        for name in ("offered", "drained", "queued")
+    }
+    per_s = 1e6 / step
+    return PullSeries(
+        time_s=[round(float(t) / 1e6, 3) for t in grid[1:]],
+        offered_per_s=[round(float(d) * per_s, 1) for d in np.diff(totals["offered"])],
+        drained_per_s=[round(float(d) * per_s, 1) for d in np.diff(totals["drained"])],
+        queued=[round(float(q)) for q in totals["queued"][1:]],
+    )
+
+
+def _at(table: pa.Table, name: str, grid: NDArray[np.int64]) -> NDArray[np.float64]:
+    times = np.concatenate(([0], table.column("time_us").to_numpy()))
+    values = np.concatenate(([0], table.column(name).to_numpy()))
+    return np.interp(grid, times, values)
+
+
+def mean_rates(tables: list[pa.Table | None], end_us: int) -> tuple[float, float]:
+    """Events per second offered, and drained, over the time of the load."""
+    offered = drained = 0.0
+    for table in tables:
+        if table is None or not table.num_rows:
+            continue
+        at_end = np.array([end_us])
+        offered += float(_at(table, "offered", at_end)[0])
+        drained += float(_at(table, "drained", at_end)[0])
+    seconds = max(1e-9, end_us / 1e6)
+    return round(offered / seconds, 1), round(drained / seconds, 1)

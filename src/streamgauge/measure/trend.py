@@ -1,0 +1,31 @@
+"""Does a series grow steadily? Then the system falls behind and a mean of the series lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+LEAST_POINTS = 8
+LEAST_CONCORDANCE = 0.6
+LEAST_GROWTH = 0.3
+"""Growth over the series, as a share of its median, below which it is not worth a word."""
+
+
+def growth_of(times_s: Sequence[float], values: Sequence[float]) -> float | None:
+    """The growth per second when the series grows steadily, None otherwise.
+
+    Kendall's tau says whether it is steady, Theil–Sen's slope how strong it is: neither is misled
+    by single outliers.
+    """
+    if len(times_s) < LEAST_POINTS:
+        return None
+    t, v = np.asarray(times_s, dtype=float), np.asarray(values, dtype=float)
+    earlier, later = np.triu_indices(len(t), k=1)
+    rises = v[later] - v[earlier]
+    tau = np.sign(rises).mean()
+    slope = float(np.median(rises / (t[later] - t[earlier])))
+    growth = slope * (t[-1] - t[0])
+    if tau < LEAST_CONCORDANCE or growth < LEAST_GROWTH * abs(float(np.median(v))):
+        return None
+    return slope

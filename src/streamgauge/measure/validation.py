@@ -1,0 +1,178 @@
+"""Compares what arrived with what was expected, on Spark, whatever the order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from streamgauge.driver.sink import ARRIVAL, LATEST_EVENT_TIME
+from streamgauge.measure.record import RunRecord
+from streamgauge.measure.summary import Validation
+from streamgauge.queries.base import Query
+from streamgauge.queries.replay import Slice
+from streamgauge.queries.tasks import spread
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+TOLERANCE = 1e-9
+"""Relative; floating-point sums may differ in their last digits with the order of summation."""
+EXAMPLES = 10
+# As text, because Spark has no unsigned numbers of 64 bits.
+_FINGERPRINT = pa.schema([("fingerprint", pa.string())])
+
+
+def validate(
+    spark: SparkSession, query: Query, record: RunRecord, results: DataFrame | None
+) -> Validation:
+    """Counts of missing, extra, duplicate, wrong and late results."""
+    expected = _expected(spark, query, record)
+    if results is None:
+        results = spark.createDataFrame([], expected.schema).selectExpr("*", f"0L AS {ARRIVAL}")
+    late = results.where(f"{ARRIVAL} > {record.closed_us}").count()
+    actual = _final_updates(results, query) if query.output_mode == "update" else results
+    keys = list(query.shape.keys)
+    values = [c for c in expected.columns if c not in keys and c in actual.columns]
+    compared = _compared(expected, actual, keys, values)
+    counts = _counts(compared)
+    return Validation(
+        expected=counts["expected"],
+        actual=results.count(),
+        missing=counts["missing"],
+        extra=counts["extra"],
+        duplicate=counts["duplicate"],
+        wrong=counts["wrong"],
+        late=late,
+        oracle=query.oracle_is,
+        input_matches=_input_matches(spark, record),
+        examples=_examples(compared) if _is_bad(counts) else [],
+    )
+
+
+def _expected(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
+    """In append mode only what could close by the last event of the run."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    expected = query.expected(spark, record.replay)
+    closes = query.shape.closes
+    if query.output_mode == "append" and closes and closes.partition(".")[0] in expected.columns:
+        expected = expected.where(F.unix_micros(closes) <= record.replay.frontier_us)
+    return expected
+
+
+def _final_updates(results: DataFrame, query: Query) -> DataFrame:
+    """The last value of each key: in update mode a result is sent again whenever it changes."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    newest_first = Window.partitionBy(*query.shape.keys).orderBy(
+        F.col(ARRIVAL).desc(), F.col(LATEST_EVENT_TIME).desc()
+    )
+    ranked = results.withColumn("_rank", F.row_number().over(newest_first))
+    return ranked.where("_rank = 1").drop("_rank")
+
+
+def _compared(
+    expected: DataFrame, actual: DataFrame, keys: list[str], values: list[str]
+) -> DataFrame:
+    """One row per key: both lists of values, and what is wrong with them."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    fields = values or keys
+
+    def grouped(rows: DataFrame, side: str) -> DataFrame:
+        return rows.groupBy(*keys).agg(F.collect_list(F.struct(*fields)).alias(side))
+
+    def same(left: Column, right: Column) -> Column:
+        checks = [_same_value(left[name], right[name], types[name]) for name in fields]
+        both = checks[0]
+        for check in checks[1:]:
+            both = both & check
+        return both
+
+    types = dict(expected.dtypes)
+    if keys:
+        # Null keys are keys like any other.
+        left, right = grouped(expected, "expected"), grouped(actual, "actual")
+        renamed = right.select(*[F.col(k).alias(f"_{k}") for k in keys], "actual")
+        condition = [F.col(k).eqNullSafe(F.col(f"_{k}")) for k in keys]
+        joined = left.join(renamed, condition, "full_outer").select(
+            *[F.coalesce(F.col(k), F.col(f"_{k}")).alias(k) for k in keys], "expected", "actual"
+        )
+    else:
+        joined = grouped(expected, "expected").crossJoin(grouped(actual, "actual"))
+    n_expected = F.coalesce(F.size("expected"), F.lit(0))
+    n_actual = F.coalesce(F.size("actual"), F.lit(0))
+    n_expected, n_actual = F.greatest(n_expected, F.lit(0)), F.greatest(n_actual, F.lit(0))
+    unmatched = F.filter("actual", lambda a: ~F.exists("expected", lambda e: same(a, e)))
+    surplus = F.greatest(n_actual - n_expected, F.lit(0))
+    known = n_expected > 0
+    return joined.select(
+        "*",
+        n_expected.alias("n_expected"),
+        F.greatest(n_expected - n_actual, F.lit(0)).alias("missing"),
+        F.when(known, 0).otherwise(surplus).alias("extra"),
+        F.when(known, surplus).otherwise(0).alias("duplicate"),
+        F.when(known & (n_actual > 0), F.size(unmatched)).otherwise(0).alias("wrong"),
+    )
+
+
+def _same_value(left: Column, right: Column, kind: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if kind not in ("double", "float"):
+        return left.eqNullSafe(right)
+    near = F.abs(left - right) <= TOLERANCE * F.greatest(F.abs(left), F.abs(right))
+    return left.eqNullSafe(right) | F.coalesce(near, F.lit(False))
+
+
+_BAD = ("missing", "extra", "duplicate", "wrong")
+
+
+def _counts(compared: DataFrame) -> dict[str, int]:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    sums = [F.sum("n_expected").alias("expected"), *[F.sum(name).alias(name) for name in _BAD]]
+    row = compared.agg(*sums).collect()[0]
+    return {name: int(row[name] or 0) for name in ("expected", *_BAD)}
+
+
+def _is_bad(counts: dict[str, int]) -> bool:
+    return any(counts[name] for name in _BAD)
+
+
+def _examples(compared: DataFrame) -> list[str]:
+    """A few of the bad results, as they are, for the report."""
+    bad = compared.where(" + ".join(_BAD) + " > 0").drop("n_expected").limit(EXAMPLES)
+    texts = []
+    for row in bad.collect():
+        found = row.asDict(recursive=True)
+        what = [name for name in _BAD if found.pop(name)]
+        sides = {side: found.pop(side) for side in ("expected", "actual")}
+        texts.append(
+            f"{' and '.join(what)}: {_line(found)} expected {sides['expected']}"
+            f" got {sides['actual']}"
+        )
+    return texts
+
+
+def _line(fields: dict[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in fields.items())
+
+
+def _input_matches(spark: SparkSession, record: RunRecord) -> bool:
+    """Were the events made again the very ones that the driver offered?"""
+    replay = record.replay
+    slices = [part for stream in record.load.streams for part in replay.slices(stream)]
+    if not slices:
+        return record.fingerprint == 0
+
+    def prints(parts: Iterator[Slice]) -> Iterator[pa.RecordBatch]:
+        for part in parts:
+            yield pa.record_batch([[str(replay.fingerprint(part))]], schema=_FINGERPRINT)
+
+    found = spread(spark, slices, prints, _FINGERPRINT).collect()
+    total = sum(int(row["fingerprint"]) for row in found)
+    return total & ((1 << 64) - 1) == record.fingerprint

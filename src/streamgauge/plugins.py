@@ -1,0 +1,83 @@
+"""Finds systems, queries, data sets, policies and schedules by name.
+
+A name is that of an entry point (any installed package may add one), or `file.py:object` or
+`module:object` for something of the user's own.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from streamgauge.errors import ExperimentError
+
+GROUPS = ("queries", "data_sets", "systems", "policies", "schedules")
+
+
+def names(group: str) -> list[str]:
+    """What is installed, in alphabetical order."""
+    return sorted(point.name for point in entry_points(group=f"streamgauge.{group}"))
+
+
+def load(group: str, name: str, *, key: str, base: Path | None = None) -> Any:
+    """The object behind a name; `key` is the setting that holds the name, for the error message."""
+    if ":" in name:
+        return _load_own(name, key=key, base=base or Path.cwd())
+    for point in entry_points(group=f"streamgauge.{group}"):
+        if point.name == name:
+            try:
+                return point.load()
+            except Exception as error:
+                raise ExperimentError(
+                    key,
+                    f"`{name}` could not be loaded: {type(error).__name__}: {error}",
+                    fix=f"repair or remove the package that provides it ({point.value})",
+                ) from error
+    known = names(group)
+    near = difflib.get_close_matches(name, known, n=1)
+    what = group.replace("_", " ")
+    raise ExperimentError(
+        key,
+        f"there is no `{name}` among the {what}",
+        fix=f"did you mean `{near[0]}`?" if near else f"choose one of: {', '.join(known)}",
+    )
+
+
+def _load_own(name: str, *, key: str, base: Path) -> Any:
+    location, _, attribute = name.rpartition(":")
+    try:
+        module = _module(location, base)
+    except (OSError, ImportError, SyntaxError) as error:
+        fix = "write `file.py:name`, relative to the experiment file, or `package.module:name`"
+        raise ExperimentError(key, f"cannot load `{location}`: {error}", fix=fix) from error
+    except Exception as error:
+        message = f"`{location}` fails when it is loaded: {type(error).__name__}: {error}"
+        raise ExperimentError(key, message, fix="correct that file") from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        public = sorted(n for n in vars(module) if not n.startswith("_"))
+        near = difflib.get_close_matches(attribute, public, n=1)
+        hint = f"did you mean `{near[0]}`?" if near else f"define `{attribute}` in it"
+        raise ExperimentError(key, f"`{location}` has no `{attribute}`", fix=hint) from None
+
+
+def _module(location: str, base: Path) -> ModuleType:
+    if not location.endswith(".py"):
+        return importlib.import_module(location)
+    path = (base / location).resolve()
+    module_name = path.stem
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"no file {path}")
+    module = importlib.util.module_from_spec(spec)
+    # Registered under its own name so that functions of the file can be pickled to Spark's workers.
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,127 @@
+"""Q1: the average price per gem pack over a window, or over all gem packs (global windows)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from streamgauge.driver.sink import LATEST_EVENT_TIME
+from streamgauge.events.spec import EVENT_TIME, DataSet
+from streamgauge.queries.base import ResultShape
+from streamgauge.queries.gaming.windows import WindowedQuery
+from streamgauge.queries.replay import Replay, Slice
+from streamgauge.queries.tasks import spread
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_PANES = pa.schema(
+    [
+        ("pane_us", pa.int64()),
+        ("gem_pack", pa.int32()),
+        ("total", pa.int64()),
+        ("count", pa.int64()),
+        ("latest_us", pa.int64()),
+    ]
+)
+
+
+class AggregationQuery(WindowedQuery):
+    """Q1 of the first spec."""
+
+    windows: Literal["partitioned", "global"] = Field(
+        default="partitioned", description="one window per key, or one over all keys"
+    )
+
+    @property
+    def data_set(self) -> DataSet:
+        return self.data("purchases")
+
+    @property
+    def shape(self) -> ResultShape:
+        return ResultShape(keys=("window_start", *self._key), closes="window_end")
+
+    @property
+    def _key(self) -> tuple[str, ...]:
+        return ("gem_pack",) if self.windows == "partitioned" else ()
+
+    def define(self, *streams: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        (purchases,) = streams
+        return (
+            purchases.groupBy(F.window("event_time", *self.spark_window), *self._key)
+            .agg(
+                F.avg("price_cents").alias("average_price_cents"),
+                F.max("event_time").alias(LATEST_EVENT_TIME),
+            )
+            .select(
+                F.col("window.start").alias("window_start"),
+                F.col("window.end").alias("window_end"),
+                *self._key,
+                "average_price_cents",
+                LATEST_EVENT_TIME,
+            )
+        )
+
+    def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
+        """Sums per pane (the common divisor of length and slide) with NumPy, panes into windows."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        pane_us = gcd(self.window, self.slide_us)
+        keys = self.keys if self.windows == "partitioned" else 1
+
+        def partial_sums(slices: Iterator[Slice]) -> Iterator[pa.RecordBatch]:
+            for part in slices:
+                yield _panes(replay, part, pane_us, keys)
+
+        panes = spread(spark, replay.slices("purchases"), partial_sums, _PANES)
+        pane = F.col("pane_us")
+        # The windows of a pane start at the multiples of the slide in (pane − length, pane].
+        first = F.lit(self.slide_us) * F.ceil((pane - self.window + pane_us) / self.slide_us)
+        last = F.lit(self.slide_us) * F.floor(pane / self.slide_us)
+        starts = F.sequence(first, last, F.lit(self.slide_us))
+        windows = panes.withColumn("start_us", F.explode(starts)).groupBy("start_us", *self._key)
+        totals = windows.agg(
+            F.sum("total").alias("total"),
+            F.sum("count").alias("count"),
+            F.max("latest_us").alias("latest_us"),
+        )
+        return totals.select(
+            F.timestamp_micros("start_us").alias("window_start"),
+            F.timestamp_micros(F.col("start_us") + self.window).alias("window_end"),
+            *self._key,
+            (F.col("total") / F.col("count")).alias("average_price_cents"),
+            F.timestamp_micros("latest_us").alias(LATEST_EVENT_TIME),
+        )
+
+
+def _panes(replay: Replay, part: Slice, pane_us: int, keys: int) -> pa.RecordBatch:
+    columns = replay.columns(part, ("gem_pack", "price_cents"))
+    times = columns[EVENT_TIME]
+    pane = times // pane_us
+    base = int(pane.min())
+    group = pane - base
+    if keys > 1:
+        group = group * keys + columns["gem_pack"]
+    size = (int(pane.max()) - base + 1) * keys
+    count = np.bincount(group, minlength=size)
+    total = np.bincount(group, weights=columns["price_cents"], minlength=size)
+    latest = np.zeros(size, dtype=np.int64)
+    np.maximum.at(latest, group, times)
+    (seen,) = np.nonzero(count)
+    return pa.record_batch(
+        [
+            (seen // keys + base) * pane_us,
+            (seen % keys).astype(np.int32),
+            total[seen].astype(np.int64),
+            count[seen],
+            latest[seen],
+        ],
+        schema=_PANES,
+    )

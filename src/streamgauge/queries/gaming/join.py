@@ -1,0 +1,127 @@
+"""Q2: purchases and ads of the same user and gem pack within a window, and the higher price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pydantic import Field
+
+from streamgauge.driver.sink import LATEST_EVENT_TIME
+from streamgauge.events.spec import EVENT_TIME, DataSet
+from streamgauge.queries.base import ResultShape
+from streamgauge.queries.gaming.windows import WindowedQuery
+from streamgauge.queries.replay import Replay
+from streamgauge.queries.tasks import spread
+from streamgauge.units import Share
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TIME = pa.timestamp("us", tz="UTC")
+_PAIRS = pa.schema(
+    [
+        ("window_start", _TIME),
+        ("user", pa.int32()),
+        ("gem_pack", pa.int32()),
+        ("purchase_us", pa.int64()),
+        ("ad_us", pa.int64()),
+        ("price_cents", pa.int32()),
+        (LATEST_EVENT_TIME, _TIME),
+    ]
+)
+_COLUMNS = ("user", "gem_pack", "price_cents")
+
+
+class JoinQuery(WindowedQuery):
+    """Q2 of the first spec."""
+
+    keys: int = Field(default=10_000, ge=1, le=1 << 30, description="users, and gem packs")
+    selectivity: Share = Field(default=1.0, description="share of ads that can find a purchase")
+
+    @property
+    def data_set(self) -> DataSet:
+        return self.data("purchases", "ads", selectivity=self.selectivity)
+
+    @property
+    def shape(self) -> ResultShape:
+        # A pair is emitted when its second half arrives, so every pair is expected.
+        return ResultShape(keys=("window_start", "user", "gem_pack", "purchase_us", "ad_us"))
+
+    def define(self, *streams: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        def windowed(stream: DataFrame, name: str) -> DataFrame:
+            # The time travels as a number: a second event-time column is refused by Spark.
+            return stream.select(
+                F.window("event_time", *self.spark_window).alias("window"),
+                "user",
+                "gem_pack",
+                F.unix_micros("event_time").alias(f"{name}_us"),
+                F.col("price_cents").alias(f"{name}_price"),
+            )
+
+        purchases, ads = streams
+        pairs = windowed(purchases, "purchase").join(
+            windowed(ads, "ad"), on=["window", "user", "gem_pack"]
+        )
+        return pairs.select(
+            F.col("window.start").alias("window_start"),
+            "user",
+            "gem_pack",
+            "purchase_us",
+            "ad_us",
+            F.greatest("purchase_price", "ad_price").alias("price_cents"),
+            F.timestamp_micros(F.greatest("purchase_us", "ad_us")).alias(LATEST_EVENT_TIME),
+        )
+
+    def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
+        """Each window by itself, with a sort-merge join in NumPy."""
+
+        def pairs(starts: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            for start in starts:
+                yield _pairs_of_window(replay, start, self.window)
+
+        return spread(spark, self.window_starts(replay), pairs, _PAIRS)
+
+
+def _pairs_of_window(replay: Replay, start: int, length: int) -> pa.RecordBatch:
+    purchases = replay.between("purchases", start, start + length, _COLUMNS)
+    ads = replay.between("ads", start, start + length, _COLUMNS)
+    left, right = matches(_combined(purchases), _combined(ads))
+    purchase_us, ad_us = purchases[EVENT_TIME][left], ads[EVENT_TIME][right]
+    prices = np.maximum(purchases["price_cents"][left], ads["price_cents"][right])
+    return pa.record_batch(
+        [
+            pa.array(np.full(len(left), start, dtype=np.int64)).cast(_TIME),
+            purchases["user"][left].astype(np.int32),
+            purchases["gem_pack"][left].astype(np.int32),
+            purchase_us,
+            ad_us,
+            prices.astype(np.int32),
+            pa.array(np.maximum(purchase_us, ad_us)).cast(_TIME),
+        ],
+        schema=_PAIRS,
+    )
+
+
+def _combined(columns: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """User and gem pack as one number; both fit 31 bits."""
+    return (columns["user"].astype(np.int64) << 32) | columns["gem_pack"].astype(np.int64)
+
+
+def matches(
+    left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places in both arrays of every pair of equal keys."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    low = np.searchsorted(ordered, left, side="left")
+    count = np.searchsorted(ordered, left, side="right") - low
+    places = np.repeat(np.arange(len(left)), count)
+    # The k-th partner of a left row stands k places behind its first partner.
+    nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return places, order[np.repeat(low, count) + nth]

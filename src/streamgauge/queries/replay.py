@@ -1,0 +1,125 @@
+"""The input of a finished run, made again: what the oracles read.
+
+Events are a pure function of the seed, so nothing was stored. A replay knows how many events each
+driver instance really offered and gives them back by time or by sequence number, anywhere,
+also inside a Spark task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from streamgauge.driver.config import LoadConfig
+from streamgauge.driver.schedules.base import Schedule
+from streamgauge.driver.schedules.instance import InstanceSchedule
+from streamgauge.events.spec import EVENT_TIME
+from streamgauge.events.stream import BLOCK
+
+Columns = dict[str, NDArray[np.int64]]
+SLICE = 8 * BLOCK
+"""Events that are made at once; small enough for the cache of a core, large enough to be quick."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Neighbouring events of one driver instance."""
+
+    instance: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The events that were offered, and when the load began."""
+
+    load: LoadConfig
+    start_us: int
+    offered: tuple[int, ...]
+    """Events offered by each driver instance."""
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        return self.load.schedule.build()
+
+    def __getstate__(self) -> dict[str, object]:
+        """The schedule's tables stay behind when a replay is sent to a Spark task."""
+        names = ("load", "start_us", "offered")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+
+    @cached_property
+    def frontier_us(self) -> int:
+        """The highest time, since 1970, up to which the input was complete.
+
+        Each stream has reached its last event, less the disorder; the slowest stream counts.
+        """
+        frontiers = [
+            max((self._last_us(i) for i in self.load.instances_of(stream)), default=0)
+            for stream in self.load.streams
+        ]
+        return self.start_us + min(frontiers) - self.load.disorder_us
+
+    def slices(self, stream: str) -> list[Slice]:
+        """The whole stream in pieces of about equal size."""
+        return [
+            Slice(instance, first, min(first + SLICE, self.offered[instance]))
+            for instance in self.load.instances_of(stream)
+            for first in range(0, self.offered[instance], SLICE)
+        ]
+
+    def batch(self, part: Slice) -> pa.RecordBatch:
+        """Events as the system saw them."""
+        events = self.load.events(self.schedule, part.instance)
+        return events.batch(part.first, part.last, self.start_us)
+
+    def fingerprint(self, part: Slice) -> int:
+        """Of the events of a slice; those of all slices add up to the driver's."""
+        return self.load.events(self.schedule, part.instance).fingerprint(part.first, part.last)
+
+    def columns(self, part: Slice, names: tuple[str, ...]) -> Columns:
+        """Columns as numbers; the event time in microseconds since 1970."""
+        batch = self.batch(part)
+        return {name: _numbers(batch.column(name)) for name in (EVENT_TIME, *names)}
+
+    def between(self, stream: str, from_us: int, until_us: int, names: tuple[str, ...]) -> Columns:
+        """All events of a stream whose event time lies in [from_us, until_us), since 1970."""
+        pieces: list[Columns] = []
+        for part in self._covering(stream, from_us - self.start_us, until_us - self.start_us):
+            columns = self.columns(part, names)
+            times = columns[EVENT_TIME]
+            inside = (times >= from_us) & (times < until_us)
+            pieces.append({name: values[inside] for name, values in columns.items()})
+        if not pieces:
+            return {name: np.empty(0, dtype=np.int64) for name in (EVENT_TIME, *names)}
+        return {name: np.concatenate([p[name] for p in pieces]) for name in (EVENT_TIME, *names)}
+
+    def _covering(self, stream: str, from_us: int, until_us: int) -> Iterator[Slice]:
+        # An event is offered up to `disorder_us` after its event time.
+        for instance in self.load.instances_of(stream):
+            times = InstanceSchedule(self.schedule, instance, self.load.instances)
+            first = times.count_before(max(0, from_us))
+            last = times.count_before(max(0, until_us + self.load.disorder_us))
+            last = min(last, self.offered[instance])
+            for begin in range(first, last, SLICE):
+                yield Slice(instance, begin, min(begin + SLICE, last))
+
+    def _last_us(self, instance: int) -> int:
+        offered = self.offered[instance]
+        times = InstanceSchedule(self.schedule, instance, self.load.instances)
+        return times.time_us(offered - 1) if offered else 0
+
+
+def _numbers(column: pa.Array) -> NDArray[np.int64]:
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    numbers: NDArray[np.int64] = column.to_numpy(zero_copy_only=False)
+    return numbers

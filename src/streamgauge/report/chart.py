@@ -1,0 +1,89 @@
+"""What a chart is: the description that the chart code in `assets/charts.js` draws.
+
+It knows nothing of runs, so that a report, a comparison of trials and a live view can share it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Unit = Literal["s", "ms", "per_s", "events", "results", "percent", "mb"]
+
+
+class _Description(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HorizontalAxis(_Description):
+    """`edges` (one more than values) are the borders of bars."""
+
+    label: str
+    unit: Unit
+    values: list[float]
+    edges: list[float] = []
+    log: bool = False
+
+
+class Axis(_Description):
+    """A vertical axis, named by its series."""
+
+    id: str
+    label: str
+    unit: Unit
+    side: Literal["left", "right"] = "left"
+
+
+class ChartSeries(_Description):
+    """One line, area or set of bars; `colour` is a slot of the page's palette (1 to 6)."""
+
+    label: str
+    axis: str
+    values: list[float | None]
+    colour: int
+    style: Literal["line", "area", "bars"] = "line"
+    dashed: bool = False
+    thin: bool = False
+
+
+class Band(_Description):
+    """A shaded stretch of the horizontal axis, such as the warm-up or a fault."""
+
+    start: float
+    end: float
+    label: str
+
+
+class Chart(_Description):
+    """Everything needed to draw one chart; charts with the same `group` share a cursor."""
+
+    id: str
+    title: str
+    definition: str
+    x: HorizontalAxis
+    axes: list[Axis]
+    series: list[ChartSeries]
+    bands: list[Band] = []
+    group: str = ""
+    wide: bool = False
+    empty: str = "not measured"
+
+    @property
+    def has_points(self) -> bool:
+        return any(value is not None for series in self.series for value in series.values)
+
+
+def aligned(values: Sequence[float | None], length: int) -> list[float | None]:
+    """The values cut or filled up to a length, as a chart needs them.
+
+    A run that broke off may have series of unequal length. Six digits are more than a screen
+    shows and keep the file small.
+    """
+    kept = [
+        None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
+        for value in values[:length]
+    ]
+    return kept + [None] * (length - len(kept))

@@ -1,0 +1,89 @@
+"""The report of a run: one HTML file that needs neither network nor server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from streamgauge.measure.summary import Series, Summary
+from streamgauge.report import figures, tables, verdict
+from streamgauge.report.chart import Chart
+from streamgauge.report.markup import Html, element, escaped, joined
+from streamgauge.report.run_charts import load_charts, resource_charts
+from streamgauge.version import __version__
+
+
+def write_report(summary: Summary, series: Series, path: Path) -> Path:
+    """Write the report of a run to `path`."""
+    # A name may hold bytes that are no UTF-8; a report with a `?` is better than none.
+    path.write_text(render_report(summary, series), encoding="utf-8", errors="replace")
+    return path
+
+
+def render_report(summary: Summary, series: Series) -> str:
+    """The report of a run, as the text of an HTML file."""
+    load, resources = load_charts(series), resource_charts(series)
+    body = joined(
+        (
+            verdict.heading(summary),
+            verdict.banners(summary),
+            verdict.verdict(summary),
+            verdict.thresholds(summary.thresholds),
+            figures.figures(summary),
+            _chart_section("Latency and load", load),
+            _chart_section("Resources", resources, tables.resources(summary)),
+            tables.instances(summary.driver),
+            tables.repeat(summary),
+            tables.surroundings(summary),
+            tables.phases(summary.phases_s),
+            element(
+                "footer",
+                f"Made by streamgauge {__version__}. This file is complete in itself. "
+                "Charts: uPlot 1.6.32 (MIT). Drag in a chart to zoom, double-click to return.",
+            ),
+        )
+    )
+    return Template(_asset("assets/page.html")).substitute(
+        title=escaped(f"{summary.name} · {summary.run} · streamgauge"),
+        styles=_asset("vendor/uplot/uPlot.min.css") + _asset("assets/report.css"),
+        body=body,
+        data=_json_for_script(
+            {"charts": [one.model_dump() for one in (*load, *resources) if one.has_points]}
+        ),
+        library_licence=_asset("vendor/uplot/LICENSE"),
+        library=_asset("vendor/uplot/uPlot.iife.min.js"),
+        charts_script=_asset("assets/charts.js"),
+        page_script=_asset("assets/report.js"),
+    )
+
+
+def _chart_section(title: str, charts: Iterable[Chart], *after: Html) -> Html:
+    return element(
+        "section",
+        element("h2", title),
+        element("div", *(_figure(chart) for chart in charts), class_="charts"),
+        *after,
+    )
+
+
+def _figure(chart: Chart) -> Html:
+    caption = element(
+        "figcaption", element("span", chart.title, class_="term", title=chart.definition)
+    )
+    if chart.has_points:
+        content = element("div", class_="plot", data_chart=chart.id)
+    else:
+        content = element("p", chart.empty, class_="empty", data_empty=chart.id)
+    return element("figure", caption, content, class_="chart wide" if chart.wide else "chart")
+
+
+def _asset(name: str) -> str:
+    return files("streamgauge.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _json_for_script(data: object) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

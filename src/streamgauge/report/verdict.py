@@ -1,0 +1,139 @@
+"""The top of the page: what was run, whether it can be believed, which thresholds held."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from streamgauge.measure.summary import Status, Summary, ThresholdResult, Verdict
+from streamgauge.report import units
+from streamgauge.report.definitions import FIGURES, label
+from streamgauge.report.markup import Html, element, joined
+
+_MARKS = {Verdict.VALID: "✓", Verdict.INVALID: "✗", Verdict.UNKNOWN: "?", Verdict.VOID: "∅"}
+_MEANINGS = {
+    Verdict.VALID: "Every result was compared with what it should be, and is right.",
+    Verdict.INVALID: "The system's results are not what they should be.",
+    Verdict.UNKNOWN: "Whether the results are right could not be found out.",
+    Verdict.VOID: "The generator itself was the bottleneck: this run says nothing of the system.",
+}
+_ENDINGS = {
+    Status.INTERRUPTED: "interrupted: only what was measured until then is shown",
+    Status.FAILED: "failed: a component died, only what was measured until then is shown",
+}
+_QUICK = "quick run: the numbers are meaningless for comparison"
+
+
+def heading(summary: Summary) -> Html:
+    """Name, purpose, run and time."""
+    about = summary.parameters.get("about")
+    facts = [element("span", "run ", element("code", summary.run))]
+    if summary.started_at:
+        facts.append(
+            joined(
+                (
+                    "started ",
+                    element("time", _moment(summary.started_at), datetime=summary.started_at),
+                )
+            )
+        )
+    return element(
+        "header",
+        element("p", "streamgauge", class_="mark-of-origin"),
+        element("h1", summary.name),
+        element("p", str(about), class_="purpose") if about else "",
+        element("p", *_separated(facts), class_="about"),
+    )
+
+
+def banners(summary: Summary) -> Html:
+    """Stamps for a run whose figures must not be taken at face value."""
+    texts = [_ENDINGS[summary.status]] if summary.status in _ENDINGS else []
+    if summary.quick:
+        texts.append(_QUICK)
+    return joined(element("p", text, class_="stamp", role="note") for text in texts)
+
+
+def verdict(summary: Summary) -> Html:
+    """The verdict, large, with its reasons; whether the rate was sustained."""
+    value = summary.verdict
+    reasons = [element("li", reason) for reason in summary.reasons]
+    return element(
+        "section",
+        element(
+            "div",
+            element(
+                "p",
+                element("span", _MARKS[value], class_="mark", aria_hidden="true"),
+                " ",
+                element("span", value.value, id="verdict"),
+                class_="word",
+                title=FIGURES["verdict"].definition,
+            ),
+            element("p", _MEANINGS[value], class_="meaning"),
+            element("ul", *reasons, class_="reasons") if reasons else "",
+        ),
+        _sustained(summary),
+        class_=f"verdict is-{value.value}",
+        aria_label="verdict",
+    )
+
+
+def _sustained(summary: Summary) -> Html:
+    mark, word, kind = {
+        True: ("✓", "yes", "good"),
+        False: ("✗", "no", "bad"),
+        None: ("?", "unknown", "open"),
+    }[summary.sustained]
+    because = [
+        element("li", f"instance {one.instance} ({one.stream}): {one.unsustained_because}")
+        for one in summary.driver
+        if one.unsustained_because
+    ]
+    return element(
+        "div",
+        element("p", label("sustained"), class_="small-label"),
+        element("p", f"{mark} {word}", class_=f"answer {kind}", id="sustained"),
+        element("ul", *because, class_="reasons") if because else "",
+        class_="sustained",
+    )
+
+
+def thresholds(results: list[ThresholdResult]) -> Html:
+    """Which of the experiment's thresholds held."""
+    if not results:
+        return Html("")
+    items = [
+        element(
+            "li",
+            element("span", "✓" if one.passed else "✗", class_="mark"),
+            element("code", one.expression),
+            element("span", _threshold_value(one), class_="value"),
+            class_="good" if one.passed else "bad",
+            title="this threshold held" if one.passed else "this threshold did not hold",
+        )
+        for one in results
+    ]
+    return element(
+        "section", element("h2", "Thresholds"), element("ul", *items, class_="thresholds")
+    )
+
+
+def _threshold_value(result: ThresholdResult) -> str:
+    if result.value is None:
+        return "not measured"
+    name = re.match(r"[\w.]*", result.expression.strip())
+    figure = FIGURES.get(name.group().rpartition(".")[2]) if name else None
+    return (figure.write if figure else units.number)(result.value)
+
+
+def _moment(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return text
+    return f"{moment:%Y-%m-%d %H:%M:%S %Z}".strip()
+
+
+def _separated(parts: list[Html]) -> list[str]:
+    return [piece for part in parts for piece in (" · ", part)][1:]

@@ -1,0 +1,192 @@
+"""The program of the simulated system: `python -m … CONFIG`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict
+
+from streamgauge.channels.direct.protocol import QueueClient, Range, SinkClient
+from streamgauge.component import Console
+from streamgauge.queries.gaming.aggregation import AggregationQuery
+from streamgauge.queries.load import build_query
+from streamgauge.systems.base import SystemContext
+from streamgauge.systems.simulated.averages import WindowedAverages
+
+TICK_S = 0.05
+SIXTH_DIGIT = 1 + 5e-6
+
+
+class Faults(BaseModel):
+    """Shares of results; a share of 1/n hits exactly every n-th result."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lose: float = 0.0
+    double: float = 0.0
+    falsify: float = 0.0
+    delay: float = 0.0
+
+
+class SimulatedProgramConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    context: SystemContext
+    capacity_per_s: float
+    latency_us: int
+    pause_every_us: int
+    pause_us: int
+    drop: bool
+    faults: Faults
+
+
+class SimulatedProgram:
+    """Pulls, averages, spoils and delivers."""
+
+    def __init__(self, config: SimulatedProgramConfig, console: Console) -> None:
+        self._config = config
+        self._console = console
+        query = build_query(config.context.query)
+        assert isinstance(query, AggregationQuery)
+        self._averages = WindowedAverages(query)
+        self._queues = [QueueClient(queue) for queue in config.context.queues.values()]
+        self._sink = SinkClient(config.context.sink)
+        self._position_us = 0
+        self._latest_us = 0
+        self._waiting: deque[tuple[float, pa.Table]] = deque()
+        self._held_back: list[pa.Table] = []
+        self._results = 0
+        self.planted = {"lost": 0, "doubled": 0, "falsified": 0, "delayed": 0}
+        self._draining = threading.Event()
+        self._stopping = threading.Event()
+
+    def run(self) -> None:
+        worker = threading.Thread(target=self._work, daemon=True)
+        worker.start()
+        self._console.emit("ready")
+        for message in self._console.commands():
+            if message["command"] == "drain":
+                self._draining.set()
+        self._stopping.set()
+        worker.join()
+        for table in self._held_back:
+            self._sink.put(table)
+
+    def _work(self) -> None:
+        try:
+            self._pull_until_stopped()
+        except Exception as error:
+            traceback.print_exc()
+            self._console.emit("failed", reason=f"{type(error).__name__}: {error}")
+
+    def _pull_until_stopped(self) -> None:
+        began = last = time.monotonic()
+        allowance = 0.0
+        told = False
+        while not self._stopping.wait(TICK_S):
+            now = time.monotonic()
+            if not self._paused(now - began):
+                allowance = min(allowance + (now - last) * self._config.capacity_per_s, 1e9)
+                allowance -= self._pull(int(allowance))
+            last = now
+            self._deliver(now)
+            if self._draining.is_set() and not told and self._is_through():
+                told = True
+                self._console.emit("planted", **self.planted)
+                self._console.emit("drained")
+
+    def _paused(self, elapsed_s: float) -> bool:
+        every, length = self._config.pause_every_us / 1e6, self._config.pause_us / 1e6
+        return every > 0 and elapsed_s % every > every - length
+
+    def _pull(self, most: int) -> int:
+        """Takes up to that many events from all queues together; returns how many it took."""
+        share = most // len(self._queues)
+        if share < 1:
+            return 0
+        until = min(queue.head_us(self._position_us, share) for queue in self._queues)
+        if until <= self._position_us:
+            return 0
+        if self._config.drop and until > self._config.context.load.schedule.duration_us // 2:
+            self._drop_connection()
+        wanted = Range(from_us=self._position_us, until_us=until)
+        count = 0
+        for queue in self._queues:
+            for batch in queue.fetch(wanted):
+                count += batch.num_rows
+                self._averages.add(batch)
+                times = batch.column("event_time").cast(pa.int64()).to_numpy()
+                self._latest_us = max(self._latest_us, int(times.max(initial=0)))
+        self._position_us = until
+        for queue in self._queues:
+            queue.commit(until)
+        closed = self._averages.close(self._latest_us - self._config.context.load.disorder_us)
+        if closed is not None:
+            due = time.monotonic() + self._config.latency_us / 1e6
+            self._waiting.append((due, self._spoilt(closed)))
+        return count
+
+    def _drop_connection(self) -> None:
+        """Asks for everything that is there and goes away in the middle of the answer."""
+        endpoint = next(iter(self._config.context.queues.values()))
+        queue = QueueClient(endpoint)
+        head = queue.head_us()
+        next(queue.fetch(Range(from_us=self._position_us, until_us=head)))
+        queue.close()
+        raise ConnectionError("dropped a connection, as it was told to")
+
+    def _deliver(self, now: float) -> None:
+        while self._waiting and self._waiting[0][0] <= now:
+            self._sink.put(self._waiting.popleft()[1])
+
+    def _is_through(self) -> bool:
+        head = min(queue.head_us(self._position_us) for queue in self._queues)
+        return head <= self._position_us and not self._waiting
+
+    def _spoilt(self, results: pa.Table) -> pa.Table:
+        """Plants the faults; which results they hit depends only on their number."""
+        faults = self._config.faults
+        numbers = np.arange(self._results, self._results + results.num_rows)
+        self._results += results.num_rows
+        false = _every(numbers, faults.falsify)
+        if false.any():
+            place = results.schema.get_field_index("average_price_cents")
+            values = results.column(place).to_numpy().copy()
+            values[false] *= SIXTH_DIGIT
+            results = results.set_column(place, "average_price_cents", pa.array(values))
+        lost, doubled = _every(numbers, faults.lose), _every(numbers, faults.double)
+        held = _every(numbers, faults.delay) & ~lost
+        counts = zip(self.planted, (lost, doubled, false, held), strict=True)
+        for name, hit in counts:
+            self.planted[name] += int(hit.sum())
+        if held.any():
+            self._held_back.append(results.filter(pa.array(held)))
+        kept = results.filter(pa.array(~(lost | held)))
+        return pa.concat_tables([kept, results.filter(pa.array(doubled))])
+
+
+def _every(numbers: np.ndarray, share: float) -> np.ndarray:
+    if share <= 0:
+        return np.zeros(len(numbers), dtype=bool)
+    step = max(1, round(1 / share))
+    hits: np.ndarray = numbers % step == step - 1
+    return hits
+
+
+def main() -> None:
+    console = Console()
+    config = SimulatedProgramConfig.model_validate_json(Path(sys.argv[1]).read_text())
+    SimulatedProgram(config, console).run()
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)

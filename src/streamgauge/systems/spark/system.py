@@ -1,0 +1,115 @@
+"""The settings of Spark as a system under test, and how its program is started."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from streamgauge.component import Component, module_argv
+from streamgauge.systems.base import System, SystemContext
+from streamgauge.systems.spark.java import find_java
+from streamgauge.systems.spark.program import SparkProgramConfig
+from streamgauge.systems.spark.session import spark_env
+from streamgauge.units import DurationUs
+
+_CHECKPOINTING = "spark.sql.streaming."
+_STATE_STORES = {
+    "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
+
+
+class SparkSystem(System):
+    """A PySpark program in its own process, submitted to any master."""
+
+    master: str = Field(
+        default="local[2]", description="local[n], local-cluster[…], spark://…, yarn, k8s://…"
+    )
+    trigger: DurationUs = Field(
+        default=0, description="micro-batch interval; 0 s: as soon as possible"
+    )
+    memory: str = Field(default="2g", description="of the program and of each executor")
+    cores: int | None = Field(default=None, ge=1, description="in total; default: the master's")
+    shuffle_partitions: int | None = Field(default=None, ge=1, description="default: the cores")
+    state_store: Literal["memory", "rocksdb"] = "memory"
+    max_events_per_batch: int | None = Field(default=None, ge=1, description="default: no limit")
+    rehearsal: int = Field(
+        default=8, ge=0, le=1_000, description="batches of made-up events before the run"
+    )
+    cpus: list[int] = Field(default=[], description="CPUs to pin the program to")
+    conf: dict[str, str | int | float | bool] = Field(default={}, description="any spark.* setting")
+
+    @field_validator("memory")
+    @classmethod
+    def _memory(cls, value: str) -> str:
+        if not re.fullmatch(r"[1-9][0-9]*[kmgt]", value):
+            raise ValueError(f"{value!r} is not a size such as `2g` or `512m`")
+        return value
+
+    @field_validator("conf")
+    @classmethod
+    def _spark_settings(
+        cls, value: dict[str, str | int | float | bool]
+    ) -> dict[str, str | int | float | bool]:
+        for key in value:
+            if not key.startswith("spark."):
+                raise ValueError(f"{key!r} is not a spark.* setting")
+        return value
+
+    def launch(self, context: SystemContext) -> Component:
+        config = SparkProgramConfig(
+            context=context,
+            master=self.master,
+            trigger_us=self.trigger,
+            max_events_per_batch=self.max_events_per_batch,
+            rehearsal_batches=self.rehearsal,
+            conf=self.settings(),
+        )
+        path = context.scratch / "spark-program.json"
+        path.write_text(config.model_dump_json())
+        java = find_java().env(context.scratch)
+        return Component(
+            "spark",
+            module_argv("streamgauge.systems.spark.program", str(path)),
+            log=context.logs / "spark.log",
+            env={**context.env, **java, **spark_env(self.master)},
+            cpus=self.cpus,
+        )
+
+    def settings(self) -> dict[str, str]:
+        """All spark.* settings that follow from the parameters; the user's own win."""
+        settings = {
+            "spark.driver.memory": self.memory,
+            "spark.executor.memory": self.memory,
+            "spark.sql.shuffle.partitions": str(self.shuffle_partitions or self._slots()),
+            "spark.sql.streaming.stateStore.providerClass": _STATE_STORES[self.state_store],
+            # Hadoop's default forks a process per file on a machine without its native library.
+            "spark.sql.streaming.checkpointFileManagerClass": (
+                "org.apache.spark.sql.execution.streaming.checkpointing."
+                "FileSystemBasedCheckpointFileManager"
+            ),
+            "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+        }
+        if self.cores is not None:
+            settings["spark.cores.max"] = str(self.cores)
+        for key, value in self.conf.items():
+            settings[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        return settings
+
+    def _slots(self) -> int:
+        numbers = re.findall(r"\d+", self.master) if self.master.startswith("local") else []
+        if self.master.startswith("local-cluster") and len(numbers) >= 2:
+            return int(numbers[0]) * int(numbers[1])
+        return int(numbers[0]) if numbers else self.cores or 2
+
+    def versions(self) -> dict[str, str]:
+        return {"spark": version("pyspark"), "java": find_java().version}
+
+    def paths(self) -> tuple[str, str]:
+        return (
+            "Arrow Flight from the driver's queues, through a Python streaming data source",
+            "foreachBatch, toArrow, Arrow Flight to the driver's sink",
+        )

@@ -1,0 +1,87 @@
+"""Durations, rates and shares in human units, kept as plain numbers.
+
+A duration is written `500 ms`, `8 s`, `1 min` or as a bare number of seconds and kept as integer
+microseconds; a share is written `25 %` or `0.25` and kept as a fraction; a count may be written
+`100_000`, `100k` or `1.5M`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
+
+SECOND_US = 1_000_000
+
+_DURATION_UNITS_US = {
+    "us": 1,
+    "µs": 1,
+    "ms": 1_000,
+    "s": SECOND_US,
+    "sec": SECOND_US,
+    "min": 60 * SECOND_US,
+    "m": 60 * SECOND_US,
+    "h": 3_600 * SECOND_US,
+}
+_MULTIPLIERS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_NUMBER = r"(-?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
+
+
+def parse_duration_us(value: object) -> int:
+    """`8 s` → 8,000,000."""
+    number, unit = _split(value, "a duration such as `500 ms` or `8 s`")
+    if unit not in {*_DURATION_UNITS_US, ""}:
+        units = ", ".join(_DURATION_UNITS_US)
+        raise ValueError(f"{value!r} has an unknown unit; write one of {units}")
+    micros = number * _DURATION_UNITS_US.get(unit, SECOND_US)
+    if micros < 0 or micros > 366 * 24 * 3_600 * SECOND_US:
+        raise ValueError(f"{value!r} must lie between 0 and one year")
+    return round(micros)
+
+
+def parse_share(value: object) -> float:
+    """`25 %` → 0.25."""
+    number, unit = _split(value, "a share such as `25 %` or `0.25`")
+    if unit not in {"", "%"}:
+        raise ValueError(f"{value!r} is not a share; write `25 %` or `0.25`")
+    share = number / 100 if unit == "%" else number
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(f"{value!r} must lie between 0 % and 100 %")
+    return share
+
+
+def parse_count(value: object) -> float:
+    """`1.5M` → 1,500,000."""
+    number, unit = _split(value, "a number such as `100_000` or `100k`")
+    unit = unit.removesuffix("/s")
+    if unit not in _MULTIPLIERS:
+        raise ValueError(f"{value!r} has an unknown unit; write `100_000`, `100k` or `1.5M`")
+    return number * _MULTIPLIERS[unit]
+
+
+def format_duration(micros: float) -> str:
+    """2,500,000 → `2.5 s`: the largest unit that keeps the number at least one."""
+    for unit in ("h", "min", "s", "ms"):
+        if abs(micros) >= _DURATION_UNITS_US[unit]:
+            return f"{micros / _DURATION_UNITS_US[unit]:.4g} {unit}"
+    return "0 s" if micros == 0 else f"{micros:.4g} us"
+
+
+def _split(value: object, wanted: str) -> tuple[float, str]:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{value!r} is not {wanted}")
+    match = re.fullmatch(_NUMBER + r"\s*([a-zA-Zµ%/]*)", str(value).strip())
+    if match is None:
+        raise ValueError(f"{value!r} is not {wanted}")
+    number = float(match[1].replace("_", "").replace(",", ""))
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{value!r} is too large")
+    return number, match[2]
+
+
+DurationUs = Annotated[
+    int, BeforeValidator(parse_duration_us), PlainSerializer(format_duration, when_used="json")
+]
+Share = Annotated[float, BeforeValidator(parse_share)]
+Count = Annotated[float, BeforeValidator(parse_count)]

@@ -1,0 +1,250 @@
+"""Policies: when the queue of a driver instance says that the load is not sustained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamgauge.driver.policies import (
+    CombinedPolicy,
+    CountPolicy,
+    Policy,
+    QueueMarks,
+    QueueSample,
+    TimePolicy,
+    judge_full,
+)
+from streamgauge.errors import ExperimentError
+
+MARKS = QueueMarks(acceptable=1_000, tolerable=2_000, capacity=6_000)
+HALF_WAY = 500
+
+PolicyClass = Callable[[QueueMarks], Policy]
+POLICIES: list[PolicyClass] = [TimePolicy, CountPolicy, CombinedPolicy]
+all_policies = pytest.mark.parametrize("policy_class", POLICIES)
+
+marks_strategy = st.builds(
+    lambda a, b, n: QueueMarks(a, a + b, a + b + n),
+    st.integers(0, 1_000),
+    st.integers(1, 1_000),
+    st.integers(1, 1_000),
+)
+# Steps of time (µs) and pushes between samples.
+ticks = st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 500)), max_size=60)
+
+
+def _samples(
+    sizes: Iterable[int], *, every_us: int = 100_000, pushes: int = 100
+) -> list[QueueSample]:
+    return [
+        QueueSample(time_us=tick * every_us, pushed=tick * pushes, size=size)
+        for tick, size in enumerate(sizes)
+    ]
+
+
+def _first_reason(policy: Policy, samples: Iterable[QueueSample]) -> str | None:
+    return next((reason for sample in samples if (reason := policy.judge(sample))), None)
+
+
+def _judged_at(policy: Policy, samples: Iterable[QueueSample]) -> int | None:
+    return next((i for i, sample in enumerate(samples) if policy.judge(sample)), None)
+
+
+@st.composite
+def histories(draw: st.DrawFn, largest: int = 2_500) -> list[QueueSample]:
+    """Any course of a queue."""
+    time_us = pushed = 0
+    samples = []
+    for step_us, pushes in draw(ticks):
+        time_us += step_us
+        pushed += pushes
+        samples.append(QueueSample(time_us, pushed, draw(st.integers(0, largest))))
+    return samples
+
+
+@all_policies
+@given(histories(largest=MARKS.acceptable))
+def test_a_queue_never_above_q_a_is_never_judged(
+    policy_class: PolicyClass, samples: list[QueueSample]
+) -> None:
+    assert _first_reason(policy_class(MARKS), samples) is None
+
+
+@all_policies
+@given(marks_strategy, st.integers(1, 50), st.integers(1, 10**6), st.integers(0, 500))
+def test_a_queue_that_grows_without_end_is_judged_before_it_is_full(
+    policy_class: PolicyClass, marks: QueueMarks, growth: int, every_us: int, drained: int
+) -> None:
+    enough = marks.capacity // growth + 2
+    samples = _samples(
+        (tick * growth for tick in range(enough)), every_us=every_us, pushes=growth + drained
+    )
+    policy = policy_class(marks)
+    judged = _judged_at(policy, samples)
+    assert judged is not None
+    assert samples[judged].size > marks.acceptable
+    assert samples[judged].size <= marks.tolerable + growth
+
+
+@all_policies
+@given(histories())
+def test_above_q_b_is_unsustainable_at_once(
+    policy_class: PolicyClass, samples: list[QueueSample]
+) -> None:
+    policy = policy_class(MARKS)
+    for sample in samples:
+        reason = policy.judge(sample)
+        if sample.size > MARKS.tolerable:
+            assert reason is not None
+            assert "q_b" in reason
+
+
+@all_policies
+def test_a_full_queue_is_called_full(policy_class: PolicyClass) -> None:
+    below = QueueSample(31_240_000, 70_000, MARKS.capacity - 1)
+    full = QueueSample(31_240_000, 70_000, MARKS.capacity)
+    assert judge_full(MARKS, below) is None
+    reason = "queue of 6,000 events is full, q_n = 6,000, at 31.2 s"
+    assert judge_full(MARKS, full) == policy_class(MARKS).judge(full) == reason
+
+
+@all_policies
+def test_reasons_give_size_mark_and_time(policy_class: PolicyClass) -> None:
+    marks = QueueMarks(30_000, 60_000, 180_000)
+    reason = policy_class(marks).judge(QueueSample(31_240_000, 900_000, 61_234))
+    assert reason == "queue of 61,234 events above q_b = 60,000 at 31.2 s"
+
+
+@all_policies
+@given(histories())
+def test_a_queue_back_at_q_a_is_forgotten(
+    policy_class: PolicyClass, samples: list[QueueSample]
+) -> None:
+    """After a calm moment, the past does not count."""
+    policy = policy_class(MARKS)
+    calm = next((i for i, s in enumerate(samples) if s.size <= MARKS.acceptable), len(samples))
+    for sample in samples[: calm + 1]:
+        policy.judge(sample)
+    rest = samples[calm + 1 :]
+    assert [policy.judge(sample) for sample in rest] == [
+        reason for fresh in [policy_class(MARKS)] for reason in map(fresh.judge, rest)
+    ]
+
+
+@all_policies
+@given(histories(), st.integers(0, 10**9), st.integers(0, 10**9))
+def test_only_differences_of_time_and_pushes_count(
+    policy_class: PolicyClass, samples: list[QueueSample], later_us: int, more: int
+) -> None:
+    moved = [QueueSample(s.time_us + later_us, s.pushed + more, s.size) for s in samples]
+    assert _judged_at(policy_class(MARKS), samples) == _judged_at(policy_class(MARKS), moved)
+
+
+@given(histories())
+def test_time_and_pushes_are_each_the_affair_of_their_policy(samples: list[QueueSample]) -> None:
+    no_time = [QueueSample(0, s.pushed, s.size) for s in samples]
+    no_pushes = [QueueSample(s.time_us, 0, s.size) for s in samples]
+    for by_pushes in (CountPolicy, CombinedPolicy):
+        assert _judged_at(by_pushes(MARKS), samples) == _judged_at(by_pushes(MARKS), no_time)
+    assert _judged_at(TimePolicy(MARKS), samples) == _judged_at(TimePolicy(MARKS), no_pushes)
+
+
+@given(histories(largest=MARKS.tolerable))
+def test_the_combination_never_condemns_before_the_count(samples: list[QueueSample]) -> None:
+    count, combined = _judged_at(CountPolicy(MARKS), samples), CombinedPolicy(MARKS)
+    judged = _judged_at(combined, samples)
+    assert judged is None or (count is not None and count <= judged)
+
+
+def test_time_is_tolerated_up_to_the_patience() -> None:
+    policy = TimePolicy(MARKS, patience_us=2_000_000)
+    samples = _samples([500, *[1_500] * 30])
+    assert _judged_at(policy, samples) == 21
+    reason = _first_reason(TimePolicy(MARKS, patience_us=2_000_000), samples)
+    assert reason == "queue of 1,500 events above q_a = 1,000 for 2.0 s at 2.1 s"
+
+
+def test_the_patience_is_five_seconds_by_default() -> None:
+    assert _judged_at(TimePolicy(MARKS), _samples([1_500] * 60)) == 50
+
+
+def test_pushes_are_tolerated_up_to_half_way_between_the_marks() -> None:
+    samples = _samples([500, *[1_500] * 30])
+    assert _judged_at(CountPolicy(MARKS), samples) == 1 + HALF_WAY // 100
+    assert _judged_at(CountPolicy(MARKS, patience=1_000), samples) == 1 + 10
+    reason = _first_reason(CountPolicy(MARKS), samples)
+    assert reason == "queue of 1,500 events above q_a = 1,000 for 500 pushes at 0.6 s"
+
+
+def test_a_queue_that_keeps_growing_is_condemned_at_the_first_look_back() -> None:
+    samples = _samples([900, 1_100, 1_100, 1_100, 1_100, 1_150, 1_200, 1_300])
+    assert _judged_at(CombinedPolicy(MARKS), samples) == 6
+    reason = _first_reason(CombinedPolicy(MARKS), samples)
+    expected = "queue of 1,200 events above q_a = 1,000 and grown by 100 in 500 pushes at 0.6 s"
+    assert reason == expected
+
+
+def test_growth_between_looks_alone_does_not_condemn() -> None:
+    samples = _samples([1_100, 1_900, 1_900, 1_900, 1_900] * 10)
+    assert _first_reason(CombinedPolicy(MARKS), samples) is None
+
+
+def test_a_look_that_finds_less_starts_the_series_again() -> None:
+    policy = CombinedPolicy(MARKS)
+    looks = [1_900, 1_800, 1_500, 1_500, 1_400]
+    samples = _samples(looks, pushes=HALF_WAY)
+    assert _first_reason(policy, samples) is None
+    # Less than at the first look, but grown since the last one.
+    assert policy.judge(QueueSample(500_000, 5 * HALF_WAY, 1_401)) is not None
+
+
+@given(
+    st.lists(st.integers(MARKS.acceptable + 1, MARKS.tolerable), min_size=1, max_size=4),
+    st.integers(0, MARKS.acceptable),
+)
+def test_a_hump_that_is_gone_by_the_next_look_is_tolerated(hump: list[int], calm: int) -> None:
+    samples = _samples([0, *hump, calm] * 5)
+    assert _first_reason(CombinedPolicy(MARKS), samples) is None
+
+
+@given(st.lists(st.integers(MARKS.acceptable + 1, MARKS.tolerable), min_size=1, max_size=200))
+def test_a_hump_that_shrinks_however_slowly_is_tolerated(sizes: list[int]) -> None:
+    samples = _samples([0, *sorted(sizes, reverse=True), 0])
+    assert _first_reason(CombinedPolicy(MARKS), samples) is None
+
+
+@given(st.integers(0, 10**10))
+def test_marks_are_shares_of_the_run(events: int) -> None:
+    marks = QueueMarks.of(events)
+    assert marks.acceptable == events * 5 // 100
+    assert marks.tolerable == max(events * 10 // 100, marks.acceptable + 1)
+    assert marks.capacity == max(events * 30 // 100, marks.tolerable + 1)
+
+
+def test_shares_are_exact() -> None:
+    assert QueueMarks.of(100, shares=(0.28, 0.29, 0.57)) == QueueMarks(28, 29, 57)
+
+
+@pytest.mark.parametrize("sizes", [(5, 5, 6), (5, 6, 6), (6, 5, 7), (-1, 5, 6)])
+def test_marks_that_do_not_increase_are_refused(sizes: tuple[int, int, int]) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        QueueMarks(*sizes)
+    assert caught.value.key == "load.marks"
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.2), (0.1, 0.1, 0.3), (0.3, 0.2, 0.1), (0.1, 0.2, 1.5)])
+def test_shares_that_do_not_increase_are_refused(shares: tuple[float, ...]) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        QueueMarks.of(1_000, shares)
+    assert caught.value.key == "load.marks"
+
+
+@pytest.mark.parametrize("patience", [0, -1, 1.5, "5 s", True])
+def test_a_wrong_patience_is_refused(patience: int) -> None:
+    for build in (lambda: TimePolicy(MARKS, patience), lambda: CountPolicy(MARKS, patience)):
+        with pytest.raises(ExperimentError) as caught:
+            build()
+        assert caught.value.key == "load.patience"
