@@ -13,7 +13,7 @@ from streamgauge.version import __version__
 if TYPE_CHECKING:
     from streamgauge.errors import StreamgaugeError
     from streamgauge.events.columns import Choice, Keys, Real, Whole
-    from streamgauge.events.spec import DataSet, StreamSpec, events
+    from streamgauge.events.spec import DataSet, StreamSpec, event_spec
     from streamgauge.experiments.api import Result, run
     from streamgauge.queries.own import query
 
@@ -26,7 +26,7 @@ _HOMES = {
     "StreamSpec": "streamgauge.events.spec",
     "StreamgaugeError": "streamgauge.errors",
     "Whole": "streamgauge.events.columns",
-    "events": "streamgauge.events.spec",
+    "event_spec": "streamgauge.events.spec",
     "query": "streamgauge.queries.own",
     "run": "streamgauge.experiments.api",
 }
@@ -41,7 +41,7 @@ __all__ = [
     "StreamgaugeError",
     "Whole",
     "__version__",
-    "events",
+    "event_spec",
     "query",
     "run",
 ]

@@ -32,8 +32,6 @@ marks_strategy = st.builds(
     st.integers(1, 1_000),
     st.integers(1, 1_000),
 )
-# Steps of time (µs) and pushes between samples.
-ticks = st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 500)), max_size=60)
 
 
 def _samples(
@@ -55,13 +53,20 @@ def _judged_at(policy: Policy, samples: Iterable[QueueSample]) -> int | None:
 
 @st.composite
 def histories(draw: st.DrawFn, largest: int = 2_500) -> list[QueueSample]:
-    """Any course of a queue."""
+    """Any course of a queue, often at a mark or between two."""
+    sizes = st.one_of(
+        st.sampled_from([0, MARKS.acceptable, MARKS.acceptable + 1, MARKS.tolerable, largest]),
+        st.integers(0, largest),
+        st.integers(MARKS.acceptable, MARKS.tolerable),
+    ).map(lambda size: min(size, largest))
+    length = draw(st.integers(0, 30))
+    ticks = st.tuples(st.integers(1, 3_000_000), st.integers(0, 400), sizes)
     time_us = pushed = 0
     samples = []
-    for step_us, pushes in draw(ticks):
+    for step_us, pushes, size in draw(st.lists(ticks, min_size=length, max_size=length)):
         time_us += step_us
         pushed += pushes
-        samples.append(QueueSample(time_us, pushed, draw(st.integers(0, largest))))
+        samples.append(QueueSample(time_us, pushed, size))
     return samples
 
 
@@ -132,6 +137,19 @@ def test_a_queue_back_at_q_a_is_forgotten(
     assert [policy.judge(sample) for sample in rest] == [
         reason for fresh in [policy_class(MARKS)] for reason in map(fresh.judge, rest)
     ]
+
+
+@all_policies
+def test_stays_above_q_a_are_not_added_up(policy_class: PolicyClass) -> None:
+    hump = [1_200, 1_100, 1_001, MARKS.acceptable]
+    samples = _samples(hump * 10, every_us=1_000_000, pushes=HALF_WAY // 4)
+    assert _first_reason(policy_class(MARKS), samples) is None
+
+
+@all_policies
+def test_the_smallest_marks_still_tolerate_a_moment(policy_class: PolicyClass) -> None:
+    marks = QueueMarks(0, 1, 2)
+    assert policy_class(marks).judge(QueueSample(0, 5, 1)) is None
 
 
 @all_policies

@@ -69,6 +69,15 @@ def test_the_mean_rate_is_kept_from_slow_to_fast(rate_per_s: float) -> None:
     assert abs(schedule.total - 100_000) < 4 * np.sqrt(100_000)
 
 
+def test_an_event_at_the_border_of_a_block_is_not_counted_before_its_time() -> None:
+    # With this seed, a block ends on a whole microsecond.
+    schedule = poisson(duration_us=200, rate_per_s=1e9, seed=77)
+    last_of_blocks = np.arange(BLOCK - 1, schedule.total, BLOCK)
+    times_us = schedule.times_us(last_of_blocks)
+    assert (schedule.counts_before(times_us) <= last_of_blocks).all()
+    assert (last_of_blocks < schedule.counts_before(times_us + 1)).all()
+
+
 def test_arrivals_are_these_on_every_machine() -> None:
     schedule = poisson(duration_us=10 * SECOND_US, rate_per_s=1_000.0, seed=0)
     events = np.array([0, 1, 2, 3, BLOCK - 1, BLOCK, 2 * BLOCK])

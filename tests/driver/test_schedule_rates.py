@@ -60,6 +60,7 @@ def test_events_between_knots_are_spread_by_the_stated_formula(
 @pytest.mark.parametrize(
     ("knots_us", "counts", "duration_us"),
     [
+        ([], [], None),
         ([0], [0], None),
         ([1, 5], [0, 5], None),
         ([0, 5], [1, 5], None),
@@ -80,7 +81,7 @@ def test_knots_that_are_no_schedule_are_refused(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.decimals("0.001", "2000000", places=3), st.integers(1, DAY_US), st.floats(0.0, 1.0))
+@given(st.decimals("0.0001", "2000000", places=5), st.integers(1, DAY_US), st.floats(0.0, 1.0))
 def test_a_constant_rate_is_exact(rate: Decimal, duration_us: int, place: float) -> None:
     schedule = constant(duration_us=duration_us, rate_per_s=float(rate))
     exact = Fraction(rate)
@@ -221,6 +222,11 @@ def test_a_wrong_parameter_is_refused_by_its_key(
         shape(**arguments)
     assert caught.value.key == key
     assert caught.value.fix
+
+
+def test_a_list_without_levels_is_not_called_silent() -> None:
+    with pytest.raises(ExperimentError, match=r"load\.levels: \[\] is not a list of factors"):
+        steps(duration_us=SECOND_US, rate_per_s=1, levels=[])
 
 
 def test_lengths_of_time_are_shown_in_seconds() -> None:

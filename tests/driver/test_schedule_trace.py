@@ -52,7 +52,7 @@ def test_scale_multiplies_rates(path: Path) -> None:
 
 
 def test_a_spreadsheet_file_with_mark_spaces_and_other_columns_is_read(path: Path) -> None:
-    content = "\ufeffhost, time_s ,note,rate_per_s\r\na,0,x, 100\r\n\r\nb,1,y,50\r\n"
+    content = "\ufefftime_s,host, rate_per_s ,note\r\n0,a, 100,x\r\n\r\n1,b,50,y\r\n"
     assert _per_second(_load(path, content, seconds=2)) == [100, 50]
 
 
@@ -96,6 +96,11 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ExperimentError) as caught:
             trace(duration_us=SECOND_US, rate_per_s=1.0, path=wrong)  # type: ignore[arg-type]
         assert caught.value.key == "load.path"
+
+
+def test_an_empty_path_is_called_no_path() -> None:
+    with pytest.raises(ExperimentError, match="'' is not the path of a file"):
+        trace(duration_us=SECOND_US, rate_per_s=1.0, path="")
 
 
 @pytest.mark.parametrize("scale", [0, -1, float("nan"), "x"])

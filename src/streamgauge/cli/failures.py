@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -16,6 +17,17 @@ from streamgauge.errors import ExitCode, RunInterrupted, StreamgaugeError
 
 BROKEN_PIPE = 141
 """What a shell reports of a program that wrote to a reader that had gone."""
+
+_FIXES = {
+    errno.ENOSPC: "make room on the disk, such as with `streamgauge clean`",
+    errno.EDQUOT: "make room on the disk, such as with `streamgauge clean`",
+    errno.EROFS: "choose a folder that can be written to (--runs-dir, TMPDIR)",
+    errno.EACCES: "choose a folder that can be written to (--runs-dir, TMPDIR)",
+    errno.ENOTDIR: "choose another folder (--runs-dir, TMPDIR)",
+    errno.EMFILE: "allow more open files (`ulimit -n`)",
+    errno.ENOMEM: "end other programs, or lower `system.memory`",
+}
+"""Refusals of the operating system that are no bug of ours, each with what helps."""
 
 
 def exit_code_of(work: Callable[[], int], session: Session) -> int:
@@ -45,7 +57,8 @@ def _explained(error: Exception, session: Session) -> int:
         session.note(("interrupted", "bold yellow"))
         return ExitCode.INTERRUPTED
     if isinstance(error, RunInterrupted):
-        _say(session, "interrupted", error.cause, error.fix, error.log, style="bold yellow")
+        where = f"what was measured until then is in {error.run}" if error.run else error.cause
+        _say(session, "interrupted", where, style="bold yellow")
         return error.exit_code
     if isinstance(error, StreamgaugeError):
         _say(session, "error", error.cause, error.fix, error.log)
@@ -56,6 +69,10 @@ def _explained(error: Exception, session: Session) -> int:
     if isinstance(error, click.ClickException):
         _say(session, "error", error.format_message())
         return ExitCode.USAGE
+    if isinstance(error, OSError) and error.errno in _FIXES:
+        where = f" ({error.filename})" if error.filename else ""
+        _say(session, "error", f"{str(error.strerror).lower()}{where}", _FIXES[error.errno])
+        return ExitCode.COMPONENT
     return _bug(error, session)
 
 

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.cli.terminal import QUICK_STAMP, Session
+from streamgauge.cli.terminal import Session
 from streamgauge.experiments.progress import PHASES, Progress
 from streamgauge.measure.summary import Summary
 from streamgauge.report import units
@@ -78,15 +78,13 @@ def _left(seconds: float) -> str:
 class LiveDisplay(Watcher):
     """Redrawn in place: phases, time, rates, queue, results, latency."""
 
-    def __init__(
-        self, session: Session, *, quick: bool = False, clock: Clock = time.monotonic
-    ) -> None:
+    def __init__(self, session: Session, clock: Clock = time.monotonic) -> None:
         super().__init__(session)
-        self._quick = quick
         self._clock = clock
         self._began = self._phase_began = self._told_at = clock()
         self._now = Progress(PHASES[0], "", 0.0, 0.0)
         self._spent_s: dict[str, float] = {}
+        self._broken_off = ""
         self._over = False
 
     def shown(self) -> AbstractContextManager[object]:
@@ -103,6 +101,9 @@ class LiveDisplay(Watcher):
         if now.phase != self._now.phase:
             self._spent_s[self._now.phase] = moment - self._phase_began
             self._phase_began = moment
+            if PHASES.index(now.phase) > PHASES.index(self._now.phase) + 1:
+                # An error or Ctrl-C leads straight to the report.
+                self._broken_off = self._now.phase
         self._now = now
         self._told_at = moment
 
@@ -114,17 +115,14 @@ class LiveDisplay(Watcher):
         parts: list[RenderableType] = [self._phases()]
         if not self._over:
             parts += [self._time(), self._rates()]
-        if self._quick:
-            parts.insert(0, Text(QUICK_STAMP, "bold yellow"))
         return Group(*parts)
 
     def _phases(self) -> Table:
         table = Table.grid(padding=(0, 2))
         for phase in PHASES:
             if phase in self._spent_s:
-                table.add_row(
-                    Text("✓", "green"), phase, Text(_seconds(self._spent_s[phase]), "dim")
-                )
+                mark = Text("✗", "red") if phase == self._broken_off else Text("✓", "green")
+                table.add_row(mark, phase, Text(_seconds(self._spent_s[phase]), "dim"))
             elif phase == self._now.phase and not self._over:
                 spent = _seconds(self._clock() - self._phase_began)
                 table.add_row(Text("▸", "cyan"), Text(phase, "bold"), f"{spent}  {self._now.note}")
@@ -163,12 +161,12 @@ def _figures(now: Progress) -> list[tuple[str, str]]:
 
 def _seconds(seconds: float) -> str:
     # Whole seconds: what changes twice a second is not read to the tenth.
-    return f"{seconds:.0f} s" if seconds < 59.5 else units.duration(1_000 * seconds)
+    return f"{seconds:.0f} s" if round(seconds) < 60 else units.duration(1_000 * seconds)
 
 
-def watcher(session: Session, *, quick: bool) -> Watcher:
+def watcher(session: Session) -> Watcher:
     """What suits the place where standard error goes."""
     console: Console = session.err
     if console.is_terminal and not console.is_dumb_terminal:
-        return LiveDisplay(session, quick=quick)
+        return LiveDisplay(session)
     return PlainLines(session)

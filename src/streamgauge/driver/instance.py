@@ -117,9 +117,11 @@ class DriverInstance:
         self._stopping.set()
         for thread in self._threads:
             thread.join()
+        last = self._write_sample() if self._threads else self._sample()
+        self._threads.clear()
         self._samples.flush()
         self._handovers.flush()
-        return self._status(self._sample(), fingerprint=self._fingerprint())
+        return self._status(last, fingerprint=self._fingerprint())
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
@@ -147,22 +149,26 @@ class DriverInstance:
     def _watch(self) -> None:
         count = 0
         while not self._stopping.wait(SAMPLE_EVERY_S):
-            now = self.now_us
-            if now < 0:
+            if self.now_us < 0:
                 continue
-            sample = self._sample()
-            # After the end of the load the generator has nothing to be late with.
-            released = self.queue.released_until_us(now)
-            lag = max(0, min(now, self.queue.end_us) - released)
-            row = [[now], [sample.pushed], [self.queue.drained], [sample.size], [lag]]
-            self._samples.append(pa.record_batch(row, schema=SAMPLES))
-            self._queue_max = max(self._queue_max, sample.size)
-            if now <= self.queue.end_us:
-                self._lags.append(lag)
+            sample = self._write_sample()
+            if sample.time_us <= self.queue.end_us:
                 self._judge(sample)
             count += 1
             if count % STATUS_EVERY == 0:
                 self._report("status", **self._status(sample).model_dump())
+
+    def _write_sample(self) -> QueueSample:
+        sample = self._sample()
+        # After the end of the load the generator has nothing to be late with.
+        due = min(sample.time_us, self.queue.end_us)
+        lag = max(0, due - self.queue.released_until_us(sample.time_us))
+        row = [[sample.time_us], [sample.pushed], [self.queue.drained], [sample.size], [lag]]
+        self._samples.append(pa.record_batch(row, schema=SAMPLES))
+        self._queue_max = max(self._queue_max, sample.size)
+        if sample.time_us <= self.queue.end_us:
+            self._lags.append(lag)
+        return sample
 
     def _judge(self, sample: QueueSample) -> None:
         if self._unsustained_because:

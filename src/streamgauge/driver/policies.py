@@ -100,11 +100,14 @@ class TimePolicy:
         if sample.size <= self._marks.acceptable:
             self._since = None
             return None
+        return _judge_size(self._marks, sample) or self._judge_stay(sample)
+
+    def _judge_stay(self, sample: QueueSample) -> str | None:
         self._since = since = self._since or sample
         above_us = sample.time_us - since.time_us
         if above_us < self._patience_us:
-            return _judge_size(self._marks, sample)
-        return _judge_size(self._marks, sample) or (
+            return None
+        return (
             f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
             f" for {_seconds(above_us)} at {_seconds(sample.time_us)}"
         )
@@ -126,11 +129,14 @@ class CountPolicy:
         if sample.size <= self._marks.acceptable:
             self._since = None
             return None
+        return _judge_size(self._marks, sample) or self._judge_stay(sample)
+
+    def _judge_stay(self, sample: QueueSample) -> str | None:
         self._since = since = self._since or sample
         pushes = sample.pushed - since.pushed
         if pushes < self._patience:
-            return _judge_size(self._marks, sample)
-        return _judge_size(self._marks, sample) or (
+            return None
+        return (
             f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
             f" for {pushes:,} pushes at {_seconds(sample.time_us)}"
         )
@@ -153,16 +159,19 @@ class CombinedPolicy:
         if sample.size <= self._marks.acceptable:
             self._last_look = None
             return None
+        return _judge_size(self._marks, sample) or self._look(sample)
+
+    def _look(self, sample: QueueSample) -> str | None:
         self._last_look = last = self._last_look or sample
-        if sample.pushed - last.pushed < self._pushes_between_looks:
-            return _judge_size(self._marks, sample)
+        pushes = sample.pushed - last.pushed
+        if pushes < self._pushes_between_looks:
+            return None
         self._last_look = sample
         if sample.size <= last.size:
-            return _judge_size(self._marks, sample)
-        return _judge_size(self._marks, sample) or (
-            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
-            f" and grown by {sample.size - last.size:,} in"
-            f" {sample.pushed - last.pushed:,} pushes at {_seconds(sample.time_us)}"
+            return None
+        return (
+            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,} and grown"
+            f" by {sample.size - last.size:,} in {pushes:,} pushes at {_seconds(sample.time_us)}"
         )
 
 

@@ -42,6 +42,6 @@ class DataSet(BaseModel):
     streams: Mapping[str, StreamSpec] = Field(min_length=1)
 
 
-def events(**columns: Column) -> DataSet:
+def event_spec(**columns: Column) -> DataSet:
     """A data set of one stream, called `events`, with the user's own columns."""
     return DataSet(streams={"events": StreamSpec(columns=columns)})

@@ -87,7 +87,7 @@ def main() -> None:
     try:
         console.emit("phase", name="starting Spark")
         conf = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
-        spark = open_session("streamgauge-measure", config.master, config.scratch, conf)
+        spark = open_session("streamgauge-measure", config.master, config.scratch, conf, short=True)
         findings = calculate(spark, config, console)
     except Exception as error:
         traceback.print_exc()

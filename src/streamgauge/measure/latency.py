@@ -160,11 +160,11 @@ def histogram(latency: DataFrame, warm_up_s: float) -> Histogram:
     from pyspark.sql import functions as F  # noqa: N812
 
     settled = latency.where(F.col("second") >= warm_up_s)
-    counts: dict[str, dict[int, int]] = {}
-    for kind in KINDS:
-        place = F.floor(F.log10(F.greatest(F.col(kind), F.lit(0.1))) * BINS_PER_DECADE)
-        rows = settled.where(F.col(kind).isNotNull()).groupBy(place.alias("bin")).count().collect()
-        counts[kind] = {int(row["bin"]): int(row["count"]) for row in rows}
+    values = settled.unpivot([], list(KINDS), "kind", "value").where("value IS NOT NULL")
+    place = F.floor(F.log10(F.greatest(F.col("value"), F.lit(0.1))) * BINS_PER_DECADE)
+    counts: dict[str, dict[int, int]] = {kind: {} for kind in KINDS}
+    for row in values.groupBy("kind", place.alias("bin")).count().collect():
+        counts[row["kind"]][int(row["bin"])] = int(row["count"])
     bins = sorted(set(counts["event_time"]) | set(counts["processing_time"]))
     if not bins:
         return Histogram()

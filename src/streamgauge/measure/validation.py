@@ -31,7 +31,8 @@ def validate(
     expected = _expected(spark, query, record)
     if results is None:
         results = spark.createDataFrame([], expected.schema).selectExpr("*", f"0L AS {ARRIVAL}")
-    late = results.where(f"{ARRIVAL} > {record.closed_us}").count()
+    late = f"count_if({ARRIVAL} > {record.closed_us}) AS late"
+    arrived = results.selectExpr("count(*) AS actual", late).collect()[0]
     actual = _final_updates(results, query) if query.output_mode == "update" else results
     keys = list(query.shape.keys)
     values = [c for c in expected.columns if c not in keys and c in actual.columns]
@@ -39,12 +40,12 @@ def validate(
     counts = _counts(compared)
     return Validation(
         expected=counts["expected"],
-        actual=results.count(),
+        actual=arrived["actual"],
         missing=counts["missing"],
         extra=counts["extra"],
         duplicate=counts["duplicate"],
         wrong=counts["wrong"],
-        late=late,
+        late=arrived["late"],
         oracle=query.oracle_is,
         input_matches=_input_matches(spark, record),
         examples=_examples(compared) if _is_bad(counts) else [],

@@ -1,6 +1,6 @@
 """A user's own query: a function from DataFrame to DataFrame, and the events that it reads.
 
-    @streamgauge.query(events=streamgauge.events(sensor=Keys(size=100)), keys=["window", "sensor"])
+    @streamgauge.query(events=streamgauge.event_spec(sensor=Keys(size=100)), keys=["window", "sensor"])
     def my_query(events, *, window="5 seconds"): ...
 
 Without an oracle of the user's, results are compared with the same function run as a batch.

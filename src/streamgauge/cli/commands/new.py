@@ -54,7 +54,7 @@ def check_name(name: str, folder: Path) -> None:
     """Refuses what could not be the name of a function, a module and an experiment."""
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         better = re.sub(r"\W+", "_", re.sub(r"\.(py|ya?ml)$", "", name), flags=re.ASCII).strip("_")
-        usable = bool(_NAME.fullmatch(better)) and not keyword.iskeyword(better)
+        usable = name.isascii() and _NAME.fullmatch(better) and not keyword.iskeyword(better)
         raise UsageError(
             f"`{name}` cannot be the name of a Python function",
             fix=f"did you mean `{better}`?"

@@ -66,7 +66,7 @@ def _execute(
     from streamgauge.experiments.run_directory import RunDirectory
     from streamgauge.experiments.runner import execute
 
-    observer = watcher(session, quick=quick)
+    observer = watcher(session)
     try:
         with redirect_stdout(sys.stderr), observer.shown():
             return execute(plan, runs_dir, observer, command=repeat, quick=quick)

@@ -85,8 +85,11 @@ class PoissonSchedule(Schedule):
         # The first block that ends at or after the time; all before it are over.
         holding = self._starts_ns[1:].searchsorted(times_ns, side="left")
         counts = holding << BLOCK_BITS
-        for block in np.unique(holding):
-            here = holding == block
+        order = holding.argsort(kind="stable")
+        blocks, firsts = np.unique(holding[order], return_index=True)
+        lasts = np.append(firsts, order.size)[1:]
+        for block, first, last in zip(blocks, firsts, lasts, strict=True):
+            here = order[first:last]
             counts[here] += self._times_ns(int(block)).searchsorted(times_ns[here], side="left")
         return counts
 

@@ -22,6 +22,7 @@ from streamgauge.systems.base import SystemContext
 from streamgauge.systems.simulated.averages import WindowedAverages
 
 TICK_S = 0.05
+DROP_AFTER_S = 2.0
 SIXTH_DIGIT = 1 + 5e-6
 
 
@@ -64,6 +65,7 @@ class SimulatedProgram:
         self._waiting: deque[tuple[float, pa.Table]] = deque()
         self._held_back: list[pa.Table] = []
         self._results = 0
+        self._to_drop = config.drop
         self.planted = {"lost": 0, "doubled": 0, "falsified": 0, "delayed": 0}
         self._draining = threading.Event()
         self._stopping = threading.Event()
@@ -115,7 +117,8 @@ class SimulatedProgram:
         until = min(queue.head_us(self._position_us, share) for queue in self._queues)
         if until <= self._position_us:
             return 0
-        if self._config.drop and until > self._config.context.load.schedule.duration_us // 2:
+        if self._to_drop and until > self._config.context.load.schedule.duration_us // 2:
+            self._to_drop = False
             self._drop_connection()
         wanted = Range(from_us=self._position_us, until_us=until)
         count = 0
@@ -136,12 +139,13 @@ class SimulatedProgram:
 
     def _drop_connection(self) -> None:
         """Asks for everything that is there and goes away in the middle of the answer."""
+        # A short answer would fit the buffers of the connection and be gone before we are.
+        time.sleep(DROP_AFTER_S)
         endpoint = next(iter(self._config.context.queues.values()))
         queue = QueueClient(endpoint)
         head = queue.head_us()
         next(queue.fetch(Range(from_us=self._position_us, until_us=head)))
         queue.close()
-        raise ConnectionError("dropped a connection, as it was told to")
 
     def _deliver(self, now: float) -> None:
         while self._waiting and self._waiting[0][0] <= now:
@@ -156,14 +160,14 @@ class SimulatedProgram:
         faults = self._config.faults
         numbers = np.arange(self._results, self._results + results.num_rows)
         self._results += results.num_rows
-        false = _every(numbers, faults.falsify)
+        false = _every(numbers, faults.falsify, phase=1 / 3)
         if false.any():
             place = results.schema.get_field_index("average_price_cents")
             values = results.column(place).to_numpy().copy()
             values[false] *= SIXTH_DIGIT
             results = results.set_column(place, "average_price_cents", pa.array(values))
-        lost, doubled = _every(numbers, faults.lose), _every(numbers, faults.double)
-        held = _every(numbers, faults.delay) & ~lost
+        lost, doubled = _every(numbers, faults.lose, 1.0), _every(numbers, faults.double, 1 / 2)
+        held = _every(numbers, faults.delay, 1 / 5)
         counts = zip(self.planted, (lost, doubled, false, held), strict=True)
         for name, hit in counts:
             self.planted[name] += int(hit.sum())
@@ -173,11 +177,12 @@ class SimulatedProgram:
         return pa.concat_tables([kept, results.filter(pa.array(doubled))])
 
 
-def _every(numbers: np.ndarray, share: float) -> np.ndarray:
+def _every(numbers: np.ndarray, share: float, phase: float) -> np.ndarray:
+    """Every n-th; the phases keep different faults of one share from hitting the same result."""
     if share <= 0:
         return np.zeros(len(numbers), dtype=bool)
     step = max(1, round(1 / share))
-    hits: np.ndarray = numbers % step == step - 1
+    hits: np.ndarray = numbers % step == int(phase * (step - 1))
     return hits
 
 

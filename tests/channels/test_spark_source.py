@@ -1,0 +1,90 @@
+"""Spark's end of the direct channel, with a real Spark and real driver instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from streamgauge.channels.direct.spark_source import CONFIG, FORMAT, DirectSource, SourceConfig
+from tests.channels.test_direct import served
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> SparkSession:
+    spark.dataSource.register(DirectSource)
+    return spark
+
+
+def consume(
+    session: SparkSession,
+    tmp_path: Path,
+    query: object,
+    max_events_per_batch: int | None = None,
+) -> tuple[pa.Table, int]:
+    """Drains two driver instances; the rows that came out, and in how many batches."""
+    from tests.loads import instance_of, load_of  # noqa: F401
+
+    tables: list[pa.Table] = []
+    with ExitStack() as stack:
+        settings = {"rate_per_s": 10_000, "instances": 1}
+        instance, endpoint, _ = stack.enter_context(served(tmp_path / "driver", **settings))
+        config = SourceConfig(
+            load=instance.config.load,
+            stream="purchases",
+            endpoints={0: endpoint},
+            max_events_per_batch=max_events_per_batch,
+        )
+        source = session.readStream.format(FORMAT).option(CONFIG, config.model_dump_json()).load()
+
+        def keep(batch: DataFrame, _: int) -> None:
+            tables.append(batch.toArrow())
+
+        running = (
+            query(source)  # type: ignore[operator]
+            .writeStream.foreachBatch(keep)
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .start()
+        )
+        running.processAllAvailable()
+        running.stop()
+        assert instance.queue.drained == 50_000
+    return pa.concat_tables(tables), len(tables)
+
+
+def test_every_event_arrives_once(session: SparkSession, tmp_path: Path) -> None:
+    rows, _ = consume(session, tmp_path, lambda source: source)
+    times = rows["event_time"].cast(pa.int64()).to_numpy()
+    assert len(times) == 50_000
+    assert len(set(times)) == 50_000
+
+
+def test_a_limit_of_events_per_batch_is_kept(session: SparkSession, tmp_path: Path) -> None:
+    rows, batches = consume(session, tmp_path, lambda source: source, max_events_per_batch=20_000)
+    assert rows.num_rows == 50_000
+    assert batches == 3
+
+
+def test_a_retried_task_reads_the_same_events(session: SparkSession, tmp_path: Path) -> None:
+    marker = tmp_path / "failed-once"
+
+    def failing_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if not marker.exists():
+                marker.touch()
+                raise RuntimeError("this task fails once, on purpose")
+            yield batch
+
+    def query(source: DataFrame) -> DataFrame:
+        return source.mapInArrow(failing_once, source.schema)
+
+    rows, _ = consume(session, tmp_path, query)
+    assert marker.exists()
+    assert len(set(rows["event_time"].cast(pa.int64()).to_numpy())) == rows.num_rows == 50_000

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+from typing import NoReturn
+
+import click
+import pytest
+
+from streamgauge.cli.failures import exit_code_of
+from streamgauge.cli.terminal import Session
+from streamgauge.errors import ComponentError, ExperimentError, RunInterrupted, StreamgaugeError
+
+
+def failing(error: BaseException) -> NoReturn:
+    raise error
+
+
+def code_of(error: BaseException, session: Session | None = None) -> int:
+    return exit_code_of(lambda: failing(error), session or Session())
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (StreamgaugeError("x"), 5),
+        (ComponentError("x"), 5),
+        (ExperimentError("load.rate", "x"), 2),
+        (RunInterrupted("x"), 130),
+        (KeyboardInterrupt(), 130),
+        (click.Abort(), 130),
+        (click.UsageError("x"), 2),
+        (click.ClickException("x"), 2),
+        (click.exceptions.Exit(7), 7),
+        (BrokenPipeError(), 141),
+        (ZeroDivisionError("x"), 5),
+    ],
+)
+def test_exit_code(error: BaseException, code: int) -> None:
+    assert code_of(error) == code
+
+
+def test_cause_fix_and_log_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code_of(ComponentError("spark died", fix="give it memory", log=Path("runs/x/logs/spark.log")))
+    told = capsys.readouterr()
+    assert told.err == "error: spark died\nfix: give it memory\nlog: runs/x/logs/spark.log\n"
+    assert told.out == ""
+
+
+def test_text_that_looks_like_markup_is_told_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    code_of(ComponentError("cannot reach local[2] [bold]", fix=":warning: [/]"))
+    assert capsys.readouterr().err == "error: cannot reach local[2] [bold]\nfix: :warning: [/]\n"
+
+
+def test_an_interrupted_run_says_where_it_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    error = RunInterrupted("interrupted")
+    error.run = Path("runs/x")
+    code_of(error)
+    assert capsys.readouterr().err == "interrupted: what was measured until then is in runs/x\n"
+
+
+def test_a_bug_shows_no_traceback_and_keeps_it_in_a_log(
+    capsys: pytest.CaptureFixture[str], temporary: Path
+) -> None:
+    code_of(ZeroDivisionError("division by zero"))
+    told = capsys.readouterr().err
+    assert "error: unexpected ZeroDivisionError: division by zero; this is a bug" in told
+    assert "Traceback" not in told
+    log = re.search("^log: (.*)$", told, re.MULTILINE)
+    assert log is not None
+    assert Path(log[1]).parent == temporary
+    assert "in failing" in Path(log[1]).read_text()
+
+
+def test_a_full_disk_is_no_bug_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(OSError(errno.ENOSPC, "No space left on device", "runs/x/results")) == 5
+    told = capsys.readouterr().err
+    assert told.startswith("error: no space left on device (runs/x/results)\nfix: make room")
+    assert "bug" not in told
+
+
+def test_a_bug_during_a_run_is_logged_with_the_run(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    code_of(ZeroDivisionError(), Session(logs=logs))
+    (log,) = logs.iterdir()
+    assert "ZeroDivisionError" in log.read_text()

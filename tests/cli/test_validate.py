@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .calling import call
+
+WHOLE = """
+workload: {query: gaming.aggregation}
+load: {rate: 1000}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(WHOLE)
+    return path
+
+
+def test_a_right_experiment_is_ok() -> None:
+    answer = call("validate", "quickstart")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("ok: quickstart, 6,000,000 events in 1 min 00 s; a run takes")
+
+
+def test_as_json(file: Path) -> None:
+    assert json.loads(call("validate", str(file), "--json").out) == {"ok": True, "name": "mine"}
+
+
+def test_a_wrong_one_names_the_key_and_the_nearest_right_one(file: Path) -> None:
+    file.write_text(WHOLE.replace("rate", "raet"))
+    answer = call("validate", str(file))
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err == "error: load.raet: unknown key\nfix: did you mean `rate`?\n"
+
+
+def test_a_wrong_one_as_json(file: Path) -> None:
+    answer = call("validate", str(file), "--json", "--set", "load.rate=-1")
+    assert answer.code == 2
+    refusal = json.loads(answer.out)
+    assert refusal["ok"] is False
+    assert refusal["key"] == "load.rate"
+    assert "load.rate" in refusal["error"]
+
+
+def test_settings_of_quick_are_checked_without_quick_too(file: Path) -> None:
+    file.write_text(WHOLE + "quick: {duratoin: 5 s}\n")
+    answer = call("validate", str(file))
+    assert answer.code == 2
+    assert "duratoin" in answer.err
+    assert "`quick`" in answer.err
+
+
+def test_an_experiment_without_quick_settings_need_not_fit_a_quick_run(file: Path) -> None:
+    file.write_text(WHOLE + "warm_up: 20 s\n")
+    assert call("validate", str(file)).code == 0
+
+
+def test_what_is_set_for_this_run_need_not_fit_a_quick_run() -> None:
+    assert call("validate", "quickstart", "--set", "warm_up=15 s").code == 0
+
+
+def test_quick_is_stamped() -> None:
+    answer = call("validate", "quickstart", "--quick")
+    assert answer.code == 0
+    assert "quick run: the numbers are meaningless" in answer.err
+    assert "1,500,000 events" in answer.out
+
+
+def test_what_a_file_prints_when_it_is_loaded_does_not_spoil_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("print('hello from own.py')\nown = 1\n")
+    file = tmp_path / "own.yaml"
+    file.write_text("workload: {query: own.py:own}\nload: {rate: 1000}\n")
+    answer = call("validate", str(file), "--json")
+    assert answer.code == 2
+    assert json.loads(answer.out)["key"] == "workload.query"
+    assert "hello from own.py" in answer.err

@@ -1,0 +1,34 @@
+"""What tests share: one Spark session per worker, and small loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A real session; it ends with the worker."""
+    import os
+
+    from streamgauge.systems.spark.java import find_java
+    from streamgauge.systems.spark.session import open_session
+
+    scratch = tmp_path_factory.mktemp("spark")
+    os.environ.update(find_java().env(scratch))
+    # A fourth attempt per task, so that retries can be tested.
+    conf = {"spark.sql.shuffle.partitions": "2"}
+    session = open_session("tests", "local[2,4]", scratch, conf, short=True)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "runs"

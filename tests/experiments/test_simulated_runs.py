@@ -1,0 +1,133 @@
+"""Whole runs against a system whose capacity and faults are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import streamgauge
+from streamgauge.errors import ExitCode
+from streamgauge.experiments.api import Result
+from streamgauge.measure.summary import Verdict
+
+SETTINGS: dict[str, Any] = {
+    "system": "simulated",
+    "load.rate": 20_000,
+    "duration": "6 s",
+    "measure_master": "local[2]",
+    "thresholds": "[]",
+}
+
+
+def simulated(runs: Path, **changes: Any) -> Result:
+    settings = {**SETTINGS, **{key.replace("__", "."): value for key, value in changes.items()}}
+    return streamgauge.run("quickstart", settings=settings, runs_dir=runs)
+
+
+def planted(result: Result) -> dict[str, int]:
+    """What the simulated system says that it did wrong."""
+    for line in (result.path / "events.ndjson").read_text().splitlines():
+        event = json.loads(line)
+        if event["event"] == "system" and event["said"]["event"] == "planted":
+            return {key: value for key, value in event["said"].items() if key != "event"}
+    raise AssertionError("the system did not say what it planted")
+
+
+def test_every_planted_fault_is_reported_with_its_exact_count(runs: Path) -> None:
+    """One in 10,000 lost, doubled, falsified in the sixth digit, and delayed beyond the run."""
+    share = 0.0001
+    result = simulated(
+        runs,
+        load__rate=30_000,
+        duration="12 s",
+        workload__keys=4_000,
+        system__lose=share,
+        system__double=share,
+        system__falsify=share,
+        system__delay=share,
+    )
+    found, faults = result.summary.validation, planted(result)
+    assert result.summary.verdict is Verdict.INVALID
+    assert result.exit_code is ExitCode.INVALID
+    assert min(faults.values()) >= 3
+    assert found.missing == faults["lost"]
+    assert found.duplicate == faults["doubled"]
+    assert found.wrong == faults["falsified"]
+    assert found.late == faults["delayed"]
+    assert found.extra == 0
+    assert found.input_matches is True
+    assert found.examples
+
+
+def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> None:
+    first = simulated(runs)
+    again = simulated(runs, load__instances=2)
+    other = simulated(runs, load__seed=8)
+    assert first.summary.verdict is Verdict.VALID
+    assert first.exit_code is ExitCode.VALID
+    assert first.summary.sustained is True
+    assert first.summary.offered_per_s == pytest.approx(20_000, rel=0.02)
+    assert first.summary.validation.missing == 0
+    assert len(first.summary.input_hash) == 16
+    assert first.summary.input_hash == again.summary.input_hash
+    assert first.summary.input_hash != other.summary.input_hash
+    assert (runs / "latest").resolve() == other.path.resolve()
+    check_files(first)
+
+
+def check_files(result: Result) -> None:
+    """A run directory holds everything that is needed to understand the run."""
+    files = {str(p.relative_to(result.path)) for p in result.path.rglob("*") if p.is_file()}
+    for name in (
+        "experiment.yaml",
+        "environment.json",
+        "record.json",
+        "events.ndjson",
+        "summary.json",
+        "series.json",
+        "report.html",
+        "logs/measure.log",
+        "results/part-00000.parquet",
+        "resources/part-00000.parquet",
+        "driver/0/samples/part-00000.parquet",
+        "driver/1/handovers/part-00000.parquet",
+    ):
+        assert name in files
+    series = result.series
+    assert max(series.pull.offered_per_s) > 0
+    assert set(series.resources.roles) == {"driver", "system", "sink"}
+    assert series.latency.time_s[0] == 0.0
+    assert result.summary.monitor.samples > 0
+    assert "streamgauge run quickstart" in result.summary.command
+
+
+def test_too_much_load_is_unsustained_and_not_invalid(runs: Path) -> None:
+    result = simulated(
+        runs, system__capacity=8_000, load__marks="[1 %, 2 %, 30 %]", duration="20 s"
+    )
+    summary = result.summary
+    assert summary.sustained is False
+    assert summary.verdict is Verdict.VALID, summary.reasons
+    assert result.exit_code is ExitCode.FAILED
+    assert any("driver instance" in reason and "queue" in reason for reason in summary.reasons)
+    # The load was cut, so fewer events than planned were offered, and all of them drained.
+    assert 0 < sum(i.offered for i in summary.driver) < 400_000
+    assert all(i.offered == i.drained for i in summary.driver)
+
+
+def test_a_pause_is_survived_by_the_queue(runs: Path) -> None:
+    result = simulated(runs, system__pause_every="3 s", system__pause="700 ms", duration="8 s")
+    assert result.summary.sustained is True
+    assert result.summary.verdict is Verdict.VALID
+    pull = result.series.pull
+    assert max(pull.queued) > 8_000
+
+
+def test_a_dropped_connection_fails_the_run_by_name(runs: Path) -> None:
+    result = simulated(runs, system__drop="true", load__rate=1_000_000)
+    assert result.summary.sustained is False
+    assert result.exit_code is ExitCode.FAILED
+    assert any("connection to driver instance 0" in reason for reason in result.summary.reasons)

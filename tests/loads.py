@@ -1,0 +1,47 @@
+"""Small loads for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from streamgauge.driver.config import InstanceConfig, LoadConfig, PolicyConfig, ScheduleConfig
+from streamgauge.events.gaming import GamingDataSet
+from streamgauge.events.spec import StreamSpec
+from streamgauge.queries.base import Query
+from streamgauge.queries.replay import Replay
+
+START_US = 1_700_000_000_000_000
+
+
+def load_of(
+    streams: Mapping[str, StreamSpec] | None = None,
+    *,
+    rate_per_s: float = 1_000,
+    seconds: float = 5,
+    instances: int = 2,
+    seed: int = 3,
+    disorder_us: int = 0,
+    schedule: str = "constant",
+) -> LoadConfig:
+    return LoadConfig(
+        streams=dict(streams or GamingDataSet.of(keys=20).streams),
+        schedule=ScheduleConfig(
+            name=schedule, duration_us=round(seconds * 1e6), rate_per_s=rate_per_s
+        ),
+        instances=instances,
+        seed=seed,
+        disorder_us=disorder_us,
+    )
+
+
+def replay_of(query: Query, **settings: object) -> Replay:
+    """A run that offered everything it had planned."""
+    load = load_of(query.data_set.streams, **settings)  # type: ignore[arg-type]
+    schedule = load.schedule.build()
+    total = schedule.total
+    offered = tuple(len(range(i, total, load.instances)) for i in range(load.instances))
+    return Replay(load, START_US, offered)
+
+
+def instance_of(load: LoadConfig, number: int, folder: object) -> InstanceConfig:
+    return InstanceConfig(load=load, instance=number, policy=PolicyConfig(), folder=folder)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from streamgauge.driver.sink import ARRIVAL, LATEST_EVENT_TIME
+from streamgauge.measure import latency
+from streamgauge.measure.trend import growth_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+START_US = 1_700_000_000_000_000
+
+
+def handovers(*steps: tuple[int, int]) -> pa.Table:
+    return pa.table({"until_us": [s[0] for s in steps], "handed_us": [s[1] for s in steps]})
+
+
+def test_the_last_instance_to_hand_over_decides() -> None:
+    both = latency.Handovers(
+        [handovers((100, 150), (200, 260)), handovers((90, 155), (210, 240)), None]
+    )
+    moments = both.at(np.array([80, 95, 100, 150, 205]))
+    assert moments.tolist() == [155, 240, 240, 260, 260]
+
+
+def test_a_range_that_was_read_again_counts_from_its_first_reading() -> None:
+    again = latency.Handovers([handovers((100, 150), (200, 250), (100, 900))])
+    assert again.at(np.array([50, 150])).tolist() == [150, 250]
+
+
+@pytest.fixture(scope="module")
+def measured(spark: SparkSession) -> DataFrame:
+    """2,000 results in each of ten seconds; result k of a second is k/10 ms late."""
+    rows = spark.range(20_000).selectExpr(
+        f"timestamp_micros({START_US} + (id DIV 2000) * 1000000L) AS {LATEST_EVENT_TIME}",
+        f"{START_US} + (id DIV 2000) * 1000000L + (id % 2000 + 1) * 100L AS {ARRIVAL}",
+    )
+    given = latency.Handovers(
+        [handovers(*[(s * 1_000_000, s * 1_000_000 + 50) for s in range(10)])]
+    )
+    return latency.latencies(rows, START_US, given).cache()
+
+
+def test_figures_are_exact_and_leave_the_warm_up_out(measured: DataFrame) -> None:
+    figures = latency.statistics(measured, warm_up_s=4)
+    event = figures.event_time
+    assert event.count == 12_000
+    assert (event.min, event.max) == (0.1, 200.0)
+    assert event.mean == pytest.approx(100.05, abs=0.001)
+    exact = np.quantile(np.tile(np.arange(1, 2_001) / 10, 6), [0.5, 0.9, 0.95, 0.99, 0.999])
+    shown = [event.p50, event.p90, event.p95, event.p99, event.p99_9]
+    assert shown == pytest.approx(exact, abs=0.001)
+    assert figures.processing_time.max == pytest.approx(199.95)
+
+
+def test_a_quantile_that_the_sample_cannot_carry_is_hidden(measured: DataFrame) -> None:
+    few = latency.statistics(measured.where("event_time <= 10").where("second = 9"), 0).event_time
+    assert few.count == 100
+    assert few.p50 is not None
+    assert few.p90 is not None
+    assert (few.p95, few.p99, few.p99_9) == (None, None, None)
+    none = latency.statistics(measured.where("second > 99"), 0).event_time
+    assert (none.count, none.mean, none.p50) == (0, None, None)
+
+
+def test_the_series_has_a_point_per_second(measured: DataFrame) -> None:
+    drawn = latency.series(measured)
+    assert drawn.time_s == [float(s) for s in range(10)]
+    assert set(drawn.event_time_max) == {200.0}
+    assert drawn.event_time_p50[0] == pytest.approx(100.05, abs=0.001)
+
+
+def test_the_histogram_counts_every_result_once(measured: DataFrame) -> None:
+    drawn = latency.histogram(measured, warm_up_s=5)
+    assert sum(drawn.event_time) == sum(drawn.processing_time) == 10_000
+    assert len(drawn.edges_ms) == len(drawn.event_time) + 1
+    low, high = drawn.edges_ms[-2:]
+    inside = [v for v in np.arange(1, 2_001) / 10 if low <= v < high]
+    assert drawn.event_time[-1] == 5 * len(inside)
+
+
+def test_steady_growth_is_found_and_noise_is_not() -> None:
+    noise = np.random.default_rng(1).normal(0, 20, 60)
+    seconds = list(range(60))
+    assert growth_of(seconds, [500 + 30 * t + noise[t] for t in seconds]) == pytest.approx(30, 0.1)
+    assert growth_of(seconds, [500 + noise[t] for t in seconds]) is None
+    assert growth_of(seconds, [500 - 5 * t for t in seconds]) is None
+    outliers = [500 + (3_000 if t == 50 else 0) + noise[t] for t in seconds]
+    assert growth_of(seconds, outliers) is None
+    assert growth_of([0, 1, 2], [1, 2, 3]) is None

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streamgauge.errors import ExitCode
+from streamgauge.experiments.outcome import exit_code
+from streamgauge.measure.record import RunRecord
+from streamgauge.measure.summary import (
+    Status,
+    Summary,
+    ThresholdResult,
+    Validation,
+    Verdict,
+)
+from streamgauge.measure.verdict import judge, sustained
+from streamgauge.queries.gaming.aggregation import AggregationQuery
+from tests.loads import replay_of
+from tests.measure.test_validation import record_of
+
+RIGHT: dict[str, Any] = {
+    "expected": 100,
+    "actual": 100,
+    "missing": 0,
+    "extra": 0,
+    "duplicate": 0,
+    "wrong": 0,
+    "late": 0,
+    "input_matches": True,
+}
+
+
+@pytest.fixture(scope="module")
+def record() -> RunRecord:
+    return record_of(replay_of(AggregationQuery(keys=5), seconds=1))
+
+
+def with_instance(record: RunRecord, **changes: Any) -> RunRecord:
+    first, *rest = record.instances
+    return record.model_copy(update={"instances": [first.model_copy(update=changes), *rest]})
+
+
+def test_everything_right_is_valid(record: RunRecord) -> None:
+    assert judge(record, Validation(**RIGHT), 100_000) == (Verdict.VALID, [])
+    assert sustained(record) == (True, [])
+
+
+@pytest.mark.parametrize("fault", ["missing", "extra", "duplicate", "wrong", "late"])
+def test_any_fault_is_invalid_and_said(record: RunRecord, fault: str) -> None:
+    verdict, reasons = judge(record, Validation(**{**RIGHT, fault: 1_234}), 100_000)
+    assert verdict is Verdict.INVALID
+    assert "1,234" in reasons[0]
+
+
+def test_other_input_is_invalid(record: RunRecord) -> None:
+    wrong = Validation(**{**RIGHT, "input_matches": False})
+    assert judge(record, wrong, 100_000)[0] is Verdict.INVALID
+
+
+def test_a_late_generator_makes_the_run_void_whatever_else(record: RunRecord) -> None:
+    late = with_instance(record, lag_p99_us=100_001)
+    verdict, reasons = judge(late, Validation(**{**RIGHT, "wrong": 1}), 100_000)
+    assert verdict is Verdict.VOID
+    assert "driver instance 0" in reasons[0]
+    assert judge(late, Validation(**RIGHT), 100_001)[0] is Verdict.VALID
+
+
+def test_what_nobody_checked_is_unknown(record: RunRecord) -> None:
+    assert judge(record, Validation(), 100_000)[0] is Verdict.UNKNOWN
+    assert judge(record, Validation(**{**RIGHT, "expected": 0}), 100_000)[0] is Verdict.UNKNOWN
+
+
+def test_a_system_that_was_not_through_is_unsustained_not_invalid(record: RunRecord) -> None:
+    cut_off = record.model_copy(update={"drained": False})
+    assert judge(cut_off, Validation(**{**RIGHT, "missing": 5}), 100_000)[0] is Verdict.UNKNOWN
+    assert judge(cut_off, Validation(**{**RIGHT, "wrong": 5}), 100_000)[0] is Verdict.INVALID
+    assert sustained(cut_off)[0] is False
+
+
+def test_one_unsustained_instance_or_dropped_connection_fails_the_run(record: RunRecord) -> None:
+    kept_up, reasons = sustained(with_instance(record, unsustained_because="queue too long"))
+    assert (kept_up, reasons) == (False, ["driver instance 0: queue too long"])
+    dropped = record.model_copy(update={"dropped": ["connection to 1 dropped"]})
+    assert sustained(dropped) == (False, ["connection to 1 dropped"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({}, ExitCode.VALID),
+        ({"sustained": False}, ExitCode.FAILED),
+        (
+            {"thresholds": [ThresholdResult(expression="x", value=1, passed=False)]},
+            ExitCode.FAILED,
+        ),
+        ({"verdict": Verdict.INVALID, "sustained": False}, ExitCode.INVALID),
+        ({"verdict": Verdict.UNKNOWN}, ExitCode.INVALID),
+        ({"verdict": Verdict.VOID, "sustained": False}, ExitCode.VOID),
+        ({"status": Status.FAILED}, ExitCode.COMPONENT),
+        ({"status": Status.INTERRUPTED}, ExitCode.INTERRUPTED),
+    ],
+)
+def test_exit_codes_follow_the_contract(changes: dict[str, Any], code: ExitCode) -> None:
+    good = Summary(name="n", run="r", verdict=Verdict.VALID, sustained=True)
+    assert exit_code(good.model_copy(update=changes)) is code

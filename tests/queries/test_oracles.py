@@ -1,0 +1,164 @@
+"""The oracles against a brute-force calculation, and the Spark queries against the oracles."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from streamgauge.queries.base import Query
+from streamgauge.queries.gaming.aggregation import AggregationQuery
+from streamgauge.queries.gaming.join import JoinQuery
+from streamgauge.queries.gaming.nested import COUNTRIES, HIGH_PRICE_CENTS, NestedQuery
+from streamgauge.queries.own import batch_of
+from streamgauge.queries.replay import Replay
+from tests.loads import replay_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Rows = dict[tuple[Any, ...], list[tuple[Any, ...]]]
+
+CASES: list[tuple[Query, dict[str, Any]]] = [
+    (AggregationQuery(keys=20), {}),
+    (AggregationQuery(keys=20, window=2_000_000, slide=500_000), {"disorder_us": 300_000}),
+    (AggregationQuery(keys=5, window=800_000, slide=300_000, distribution="zipf"), {}),
+    (AggregationQuery(keys=20, windows="global", distribution="single"), {"instances": 3}),
+    (JoinQuery(keys=8), {"rate_per_s": 300}),
+    (
+        JoinQuery(keys=6, window=2_000_000, slide=1_000_000, selectivity=0.5),
+        {"rate_per_s": 200, "disorder_us": 200_000, "instances": 3},
+    ),
+    (JoinQuery(keys=3, distribution="single", selectivity=0.05), {"rate_per_s": 300}),
+    (NestedQuery(selectivity=0.5), {"rate_per_s": 400}),
+    (
+        NestedQuery(window=2_000_000, slide=500_000, selectivity=0.3, distribution="zipf"),
+        {"rate_per_s": 300, "disorder_us": 100_000},
+    ),
+]
+
+
+def ids(case: tuple[Query, dict[str, Any]]) -> str:
+    return type(case[0]).__name__
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{ids(c)}" for n, c in enumerate(CASES)])
+def test_oracle_spark_query_and_brute_force_agree(
+    spark: SparkSession, case: tuple[Query, dict[str, Any]]
+) -> None:
+    query, settings = case
+    replay = replay_of(query, **settings)
+    streams = [batch_of(spark, replay, name) for name in query.data_set.streams]
+    by_spark = rows_of(query, query.define(*streams))
+    by_oracle = rows_of(query, query.expected(spark, replay))
+    by_hand = brute_force(query, replay)
+    assert by_hand
+    assert by_oracle == by_hand
+    assert by_spark == by_hand
+
+
+def rows_of(query: Query, frame: Any) -> Rows:
+    """Results by key; moments as microseconds, averages rounded."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    columns = [
+        F.unix_micros(name).alias(name) if kind == "timestamp" else F.col(name)
+        for name, kind in frame.dtypes
+    ]
+    keys = query.shape.keys
+    found: Rows = defaultdict(list)
+    for row in frame.select(*columns).collect():
+        fields = row.asDict()
+        key = tuple(fields.pop(name) for name in keys)
+        found[key].append(tuple(_rounded(fields[name]) for name in sorted(fields)))
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def events_of(replay: Replay, stream: str) -> list[dict[str, int]]:
+    rows = []
+    for part in replay.slices(stream):
+        batch = replay.batch(part)
+        columns = {name: batch.column(name) for name in batch.schema.names}
+        columns["event_time"] = columns["event_time"].cast("int64")
+        values = [column.to_pylist() for column in columns.values()]
+        rows += [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+    return rows
+
+
+def windows_of(query: Any, time_us: int) -> list[int]:
+    last = time_us // query.slide_us * query.slide_us
+    starts = range(last, time_us - query.window, -query.slide_us)
+    return [start for start in starts if start <= time_us < start + query.window]
+
+
+def brute_force(query: Query, replay: Replay) -> Rows:
+    if isinstance(query, AggregationQuery):
+        return averages(query, replay)
+    if isinstance(query, JoinQuery):
+        return pairs(query, replay)
+    assert isinstance(query, NestedQuery)
+    return nested(query, replay)
+
+
+def averages(query: AggregationQuery, replay: Replay) -> Rows:
+    groups: dict[tuple[int, ...], list[dict[str, int]]] = defaultdict(list)
+    for event in events_of(replay, "purchases"):
+        for start in windows_of(query, event["event_time"]):
+            key = (start, event["gem_pack"]) if query.windows == "partitioned" else (start,)
+            groups[key].append(event)
+    return {
+        key: [
+            (
+                round(sum(e["price_cents"] for e in group) / len(group), 6),
+                max(e["event_time"] for e in group),
+                key[0] + query.window,
+            )
+        ]
+        for key, group in groups.items()
+    }
+
+
+def pairs(query: JoinQuery, replay: Replay) -> Rows:
+    found: Rows = defaultdict(list)
+    ads = events_of(replay, "ads")
+    for purchase in events_of(replay, "purchases"):
+        for ad in ads:
+            if (purchase["user"], purchase["gem_pack"]) != (ad["user"], ad["gem_pack"]):
+                continue
+            one, other = purchase["event_time"], ad["event_time"]
+            price = max(purchase["price_cents"], ad["price_cents"])
+            for start in set(windows_of(query, one)) & set(windows_of(query, other)):
+                key = (start, purchase["user"], purchase["gem_pack"], one, other)
+                found[key].append((max(one, other), price))
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def nested(query: NestedQuery, replay: Replay) -> Rows:
+    groups: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    known = [ad for ad in events_of(replay, "ads") if ad["geo"] < 1_000]
+    for purchase in events_of(replay, "purchases"):
+        windows = set(windows_of(query, purchase["event_time"]))
+        for ad in known:
+            if purchase["geo"] % COUNTRIES != ad["geo"] % COUNTRIES:
+                continue
+            price = max(purchase["price_cents"], ad["price_cents"])
+            if price <= HIGH_PRICE_CENTS:
+                continue
+            for start in windows & set(windows_of(query, ad["event_time"])):
+                latest = max(purchase["event_time"], ad["event_time"])
+                groups[start, purchase["geo"]].append((price, latest))
+    return {
+        key: [
+            (
+                round(sum(price for price, _ in group) / len(group), 6),
+                max(latest for _, latest in group),
+                key[0] + query.window,
+            )
+        ]
+        for key, group in groups.items()
+    }
