@@ -60,12 +60,24 @@ def parse_count(value: object) -> float:
     return number * _MULTIPLIERS[unit]
 
 
-def format_duration(micros: float) -> str:
-    """2,500,000 → `2.5 s`: the largest unit that keeps the number at least one."""
-    for unit in ("h", "min", "s", "ms"):
-        if abs(micros) >= _DURATION_UNITS_US[unit]:
-            return f"{micros / _DURATION_UNITS_US[unit]:.4g} {unit}"
-    return "0 s" if micros == 0 else f"{micros:.4g} us"
+def parse_whole(value: object) -> int:
+    """`100k` → 100,000; neither a truth value nor a fraction is a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    number = parse_count(value)
+    if not number.is_integer():
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(number)
+
+
+def format_duration(micros: int) -> str:
+    """2,500,000 → `2.5 s`, exactly: reading it again gives the same number."""
+    for unit in ("h", "min", "s", "ms", "us"):
+        size = _DURATION_UNITS_US[unit]
+        # Three decimals at most, or the next smaller unit reads better.
+        if micros >= size and micros * 1_000 % size == 0:
+            return f"{micros / size:.3f}".rstrip("0").rstrip(".") + f" {unit}"
+    return "0 s"
 
 
 def _split(value: object, wanted: str) -> tuple[float, str]:
@@ -85,3 +97,4 @@ DurationUs = Annotated[
 ]
 Share = Annotated[float, BeforeValidator(parse_share)]
 Count = Annotated[float, BeforeValidator(parse_count)]
+WholeNumber = Annotated[int, BeforeValidator(parse_whole)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streamgauge.driver.schedules.exact import MAX_QUOTIENT, multiply_divide
@@ -11,6 +11,7 @@ from streamgauge.driver.schedules.exact import MAX_QUOTIENT, multiply_divide
 numbers = st.integers(0, MAX_QUOTIENT)
 
 
+@settings(deadline=None)
 @given(numbers, numbers, st.integers(1, MAX_QUOTIENT))
 @example(MAX_QUOTIENT, MAX_QUOTIENT, MAX_QUOTIENT)
 @example(MAX_QUOTIENT - 1, MAX_QUOTIENT, MAX_QUOTIENT)
@@ -24,6 +25,7 @@ def test_quotient_and_remainder_are_those_of_python(a: int, b: int, c: int) -> N
     assert divmod(a * b, c) == (quotient[0], remainder[0])
 
 
+@settings(deadline=None)
 @given(st.integers(1, 2**25), st.integers(2, 2**25), st.sampled_from([-1, 0, 1]))
 def test_products_beside_a_multiple_are_not_rounded_across_it(
     multiple: int, c: int, beside: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamgauge.driver.policies import (
@@ -24,6 +24,7 @@ HALF_WAY = 500
 
 PolicyClass = Callable[[QueueMarks], Policy]
 POLICIES: list[PolicyClass] = [TimePolicy, CountPolicy, CombinedPolicy]
+few = settings(max_examples=60, deadline=None)
 all_policies = pytest.mark.parametrize("policy_class", POLICIES)
 
 marks_strategy = st.builds(
@@ -71,6 +72,7 @@ def histories(draw: st.DrawFn, largest: int = 2_500) -> list[QueueSample]:
 
 
 @all_policies
+@few
 @given(histories(largest=MARKS.acceptable))
 def test_a_queue_never_above_q_a_is_never_judged(
     policy_class: PolicyClass, samples: list[QueueSample]
@@ -79,6 +81,7 @@ def test_a_queue_never_above_q_a_is_never_judged(
 
 
 @all_policies
+@few
 @given(marks_strategy, st.integers(1, 50), st.integers(1, 10**6), st.integers(0, 500))
 def test_a_queue_that_grows_without_end_is_judged_before_it_is_full(
     policy_class: PolicyClass, marks: QueueMarks, growth: int, every_us: int, drained: int
@@ -95,6 +98,7 @@ def test_a_queue_that_grows_without_end_is_judged_before_it_is_full(
 
 
 @all_policies
+@few
 @given(histories())
 def test_above_q_b_is_unsustainable_at_once(
     policy_class: PolicyClass, samples: list[QueueSample]
@@ -124,6 +128,7 @@ def test_reasons_give_size_mark_and_time(policy_class: PolicyClass) -> None:
 
 
 @all_policies
+@few
 @given(histories())
 def test_a_queue_back_at_q_a_is_forgotten(
     policy_class: PolicyClass, samples: list[QueueSample]
@@ -153,6 +158,7 @@ def test_the_smallest_marks_still_tolerate_a_moment(policy_class: PolicyClass) -
 
 
 @all_policies
+@few
 @given(histories(), st.integers(0, 10**9), st.integers(0, 10**9))
 def test_only_differences_of_time_and_pushes_count(
     policy_class: PolicyClass, samples: list[QueueSample], later_us: int, more: int
@@ -161,6 +167,7 @@ def test_only_differences_of_time_and_pushes_count(
     assert _judged_at(policy_class(MARKS), samples) == _judged_at(policy_class(MARKS), moved)
 
 
+@few
 @given(histories())
 def test_time_and_pushes_are_each_the_affair_of_their_policy(samples: list[QueueSample]) -> None:
     no_time = [QueueSample(0, s.pushed, s.size) for s in samples]
@@ -170,6 +177,7 @@ def test_time_and_pushes_are_each_the_affair_of_their_policy(samples: list[Queue
     assert _judged_at(TimePolicy(MARKS), samples) == _judged_at(TimePolicy(MARKS), no_pushes)
 
 
+@few
 @given(histories(largest=MARKS.tolerable))
 def test_the_combination_never_condemns_before_the_count(samples: list[QueueSample]) -> None:
     count, combined = _judged_at(CountPolicy(MARKS), samples), CombinedPolicy(MARKS)
@@ -219,6 +227,7 @@ def test_a_look_that_finds_less_starts_the_series_again() -> None:
     assert policy.judge(QueueSample(500_000, 5 * HALF_WAY, 1_401)) is not None
 
 
+@few
 @given(
     st.lists(st.integers(MARKS.acceptable + 1, MARKS.tolerable), min_size=1, max_size=4),
     st.integers(0, MARKS.acceptable),
@@ -228,12 +237,14 @@ def test_a_hump_that_is_gone_by_the_next_look_is_tolerated(hump: list[int], calm
     assert _first_reason(CombinedPolicy(MARKS), samples) is None
 
 
+@few
 @given(st.lists(st.integers(MARKS.acceptable + 1, MARKS.tolerable), min_size=1, max_size=200))
 def test_a_hump_that_shrinks_however_slowly_is_tolerated(sizes: list[int]) -> None:
     samples = _samples([0, *sorted(sizes, reverse=True), 0])
     assert _first_reason(CombinedPolicy(MARKS), samples) is None
 
 
+@few
 @given(st.integers(0, 10**10))
 def test_marks_are_shares_of_the_run(events: int) -> None:
     marks = QueueMarks.of(events)
@@ -265,4 +276,4 @@ def test_a_wrong_patience_is_refused(patience: int) -> None:
     for build in (lambda: TimePolicy(MARKS, patience), lambda: CountPolicy(MARKS, patience)):
         with pytest.raises(ExperimentError) as caught:
             build()
-        assert caught.value.key == "load.patience"
+        assert caught.value.key == "load.policy.patience"

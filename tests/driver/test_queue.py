@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -41,7 +43,7 @@ def test_successive_ranges_give_every_event_once_and_in_order(
     times = schedule(rate_per_s=900, instances=instances)
     queue = filled(times)
     bounds = [0, *sorted(marks), 10 * SECOND]
-    seen = [n for a, b in zip(bounds, bounds[1:], strict=False) for n in taken(queue, a, b)]
+    seen = [n for a, b in pairwise(bounds) for n in taken(queue, a, b)]
     assert seen == list(range(times.total))
 
 

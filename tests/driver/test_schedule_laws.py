@@ -110,7 +110,7 @@ def _events(schedule: Schedule, places: list[float]) -> np.ndarray:
     return np.unique(np.clip(np.concatenate([some - 1, some, some + 1]), 0, last))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(schedules, fractions_of_load)
 def test_counts_invert_times(schedule: Schedule, places: list[float]) -> None:
     events = _events(schedule, places)
@@ -123,7 +123,7 @@ def test_counts_invert_times(schedule: Schedule, places: list[float]) -> None:
     assert (events < schedule.counts_before(times_us + 1)).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(schedules, fractions_of_load)
 def test_times_invert_counts(schedule: Schedule, places: list[float]) -> None:
     end_us = schedule.duration_us
@@ -138,7 +138,7 @@ def test_times_invert_counts(schedule: Schedule, places: list[float]) -> None:
     assert (schedule.times_us(counts[before] - 1) < moments[before]).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(schedules)
 def test_no_event_is_due_before_the_start_or_after_the_end(schedule: Schedule) -> None:
     end_us = schedule.duration_us
@@ -168,7 +168,7 @@ def test_an_event_that_is_not_scheduled_is_refused(schedule: Schedule) -> None:
     assert schedule.counts_before(np.empty(0, dtype=np.int64)).size == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(schedules, st.integers(1, 7), fractions_of_load)
 def test_instances_share_the_load_without_gap_or_overlap(
     schedule: Schedule, instances: int, places: list[float]

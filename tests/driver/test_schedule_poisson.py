@@ -116,10 +116,10 @@ def test_each_seed_has_its_own_arrivals() -> None:
 @pytest.mark.parametrize(
     ("wrong", "key"),
     [
-        ({"seed": -1}, "load.seed"),
-        ({"seed": 2**64}, "load.seed"),
-        ({"seed": "x"}, "load.seed"),
-        ({"seed": True}, "load.seed"),
+        ({"seed": -1}, "load.schedule.seed"),
+        ({"seed": 2**64}, "load.schedule.seed"),
+        ({"seed": "x"}, "load.schedule.seed"),
+        ({"seed": True}, "load.schedule.seed"),
         ({"rate_per_s": 0.0001}, "load.rate"),
         ({"rate_per_s": 1e9, "duration_us": 11 * SECOND_US}, "load.rate"),
         ({"duration_us": 0}, "duration"),

@@ -80,7 +80,7 @@ def test_knots_that_are_no_schedule_are_refused(
         KnotSchedule(knots_us, counts, duration_us)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.decimals("0.0001", "2000000", places=5), st.integers(1, DAY_US), st.floats(0.0, 1.0))
 def test_a_constant_rate_is_exact(rate: Decimal, duration_us: int, place: float) -> None:
     schedule = constant(duration_us=duration_us, rate_per_s=float(rate))
@@ -112,6 +112,7 @@ def test_steps_have_equal_length_and_their_factors_of_the_rate() -> None:
     assert _per_second(staircase) == [25, 50, 75, 100]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.floats(0.0, 5.0))
 def test_a_ramp_has_the_events_of_the_line_between_its_ends(start: float) -> None:
     schedule = ramp(duration_us=10 * SECOND_US, rate_per_s=1_000, start=start)
@@ -126,6 +127,7 @@ def test_a_ramp_starts_from_zero_by_default() -> None:
     assert found == [125, 375, 625, 875]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.floats(0.0, 1.0), st.integers(1, 40).map(lambda tenths: tenths * 100_000))
 def test_a_sine_swings_about_its_rate(amplitude: float, period_us: int) -> None:
     rate = 1_000
@@ -192,24 +194,24 @@ WRONG: list[Case] = [
     (constant, {"duration_us": 2**51}, "duration"),
     (constant, {"duration_us": 2**50, "rate_per_s": 1e9}, "load.rate"),
     (ramp, {"duration_us": 2**50, "rate_per_s": 1e9}, "load.rate"),
-    (steps, {"levels": []}, "load.levels"),
-    (steps, {"levels": "1, 2"}, "load.levels"),
-    (steps, {"levels": 3}, "load.levels"),
-    (steps, {"levels": [1, -1]}, "load.levels"),
-    (steps, {"levels": [1, "x"]}, "load.levels"),
-    (steps, {"levels": [0, 0]}, "load.levels"),
-    (steps, {"levels": [1, 2, 3], "duration_us": 2}, "load.levels"),
-    (ramp, {"start": -0.1}, "load.start"),
-    (ramp, {"start": []}, "load.start"),
-    (sine, {"amplitude": 1.01}, "load.amplitude"),
-    (sine, {"amplitude": -0.1}, "load.amplitude"),
-    (sine, {"period_us": 0}, "load.period"),
-    (sine, {"period_us": 100_000, "duration_us": DAY_US}, "load.period"),
-    (bursts, {"burst": -1}, "load.burst"),
-    (bursts, {"every_us": 2}, "load.every"),
-    (bursts, {"every_us": 3, "length_us": 1, "duration_us": DAY_US}, "load.every"),
-    (bursts, {"length_us": 10 * SECOND_US}, "load.length"),
-    (bursts, {"length_us": 0}, "load.length"),
+    (steps, {"levels": []}, "load.schedule.levels"),
+    (steps, {"levels": "1, 2"}, "load.schedule.levels"),
+    (steps, {"levels": 3}, "load.schedule.levels"),
+    (steps, {"levels": [1, -1]}, "load.schedule.levels"),
+    (steps, {"levels": [1, "x"]}, "load.schedule.levels"),
+    (steps, {"levels": [0, 0]}, "load.schedule.levels"),
+    (steps, {"levels": [1, 2, 3], "duration_us": 2}, "load.schedule.levels"),
+    (ramp, {"start": -0.1}, "load.schedule.start"),
+    (ramp, {"start": []}, "load.schedule.start"),
+    (sine, {"amplitude": 1.01}, "load.schedule.amplitude"),
+    (sine, {"amplitude": -0.1}, "load.schedule.amplitude"),
+    (sine, {"period_us": 0}, "load.schedule.period"),
+    (sine, {"period_us": 100_000, "duration_us": DAY_US}, "load.schedule.period"),
+    (bursts, {"burst": -1}, "load.schedule.burst"),
+    (bursts, {"every_us": 2}, "load.schedule.every"),
+    (bursts, {"every_us": 3, "length_us": 1, "duration_us": DAY_US}, "load.schedule.every"),
+    (bursts, {"length_us": 10 * SECOND_US}, "load.schedule.length"),
+    (bursts, {"length_us": 0}, "load.schedule.length"),
 ]
 
 
@@ -225,11 +227,11 @@ def test_a_wrong_parameter_is_refused_by_its_key(
 
 
 def test_a_list_without_levels_is_not_called_silent() -> None:
-    with pytest.raises(ExperimentError, match=r"load\.levels: \[\] is not a list of factors"):
+    with pytest.raises(ExperimentError, match=r"load\.schedule\.levels: \[\] is not a list of factors"):
         steps(duration_us=SECOND_US, rate_per_s=1, levels=[])
 
 
 def test_lengths_of_time_are_shown_in_seconds() -> None:
-    with pytest.raises(ExperimentError, match=r"load\.period: 0\.05 s is out of range") as caught:
+    with pytest.raises(ExperimentError, match=r"load\.schedule\.period: 0\.05 s is out of range") as caught:
         sine(duration_us=SECOND_US, rate_per_s=1, period_us=50_000)
     assert caught.value.fix.startswith("use 0.1 s to ")

@@ -83,7 +83,7 @@ def test_a_spreadsheet_file_with_mark_spaces_and_other_columns_is_read(path: Pat
 def test_a_wrong_file_is_refused_with_its_line(path: Path, content: str, message: str) -> None:
     with pytest.raises(ExperimentError) as caught:
         _load(path, content)
-    assert caught.value.key == "load.path"
+    assert caught.value.key == "load.schedule.path"
     assert message in caught.value.cause
     assert str(path) in caught.value.cause
     assert caught.value.fix
@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for wrong in (tmp_path / "missing.csv", tmp_path, binary, "a\0b", "", None, 5):
         with pytest.raises(ExperimentError) as caught:
             trace(duration_us=SECOND_US, rate_per_s=1.0, path=wrong)  # type: ignore[arg-type]
-        assert caught.value.key == "load.path"
+        assert caught.value.key == "load.schedule.path"
 
 
 def test_an_empty_path_is_called_no_path() -> None:
@@ -107,7 +107,7 @@ def test_an_empty_path_is_called_no_path() -> None:
 def test_a_wrong_scale_is_refused(path: Path, scale: float) -> None:
     with pytest.raises(ExperimentError) as caught:
         _load(path, "time_s,rate_per_s\n0,1\n", scale=scale)
-    assert caught.value.key == "load.scale"
+    assert caught.value.key == "load.schedule.scale"
 
 
 @settings(
@@ -119,7 +119,7 @@ def test_a_wrong_scale_is_refused(path: Path, scale: float) -> None:
 @example("0," + "9" * 200_000)
 def test_whatever_a_file_holds_the_error_names_the_key(path: Path, body: str) -> None:
     path.write_bytes(b"time_s,rate_per_s\n" + body.encode())
-    assert _key_of_error(path) in (None, "load.path", "load.rate")
+    assert _key_of_error(path) in (None, "load.schedule.path", "load.rate")
 
 
 def _key_of_error(path: Path) -> str | None:

@@ -93,7 +93,7 @@ class TimePolicy:
 
     def __init__(self, marks: QueueMarks, patience_us: int = 5_000_000) -> None:
         self._marks = marks
-        self._patience_us = parameters.span_us("load.patience", patience_us)
+        self._patience_us = parameters.span_us("load.policy.patience", patience_us)
         self._since: QueueSample | None = None
 
     def judge(self, sample: QueueSample) -> str | None:
@@ -121,7 +121,7 @@ class CountPolicy:
         self._patience = (
             _half_way(marks)
             if patience is None
-            else parameters.whole("load.patience", patience, least=1, most=MAX_EVENTS)
+            else parameters.whole("load.policy.patience", patience, least=1, most=MAX_EVENTS)
         )
         self._since: QueueSample | None = None
 

@@ -15,7 +15,9 @@ from streamgauge.experiments.model import Experiment
 from streamgauge.experiments.validation import validated
 
 BUILT_IN = files("streamgauge.experiments") / "builtin"
-QUICK_DEFAULTS: dict[str, Any] = {"duration": "10 s"}
+QUICK_DEFAULTS: dict[str, Any] = {"duration": "10 s", "warm_up": "25 %"}
+FREE_KEYS = "conf"
+"""Below this key names have dots of their own: `system.conf.spark.sql.shuffle.partitions`."""
 
 
 def builtin_names() -> list[str]:
@@ -78,6 +80,8 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 line = key_node.start_mark.line + 1
@@ -93,8 +97,13 @@ def _parse(text: str, source: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 1}" if where else ""
-        problem = getattr(error, "problem", None) or "cannot be read"
+        words = (getattr(error, "context", None), getattr(error, "problem", None))
+        problem = ", ".join(word for word in words if word) or "cannot be read"
         raise ExperimentError(source, f"is not YAML{line}: {problem}", fix="correct it") from None
+    except RecursionError:
+        raise ExperimentError(source, "is nested too deeply", fix="flatten it") from None
+    except ValueError as error:
+        raise ExperimentError(source, f"cannot be read: {error}", fix="correct it") from None
     if not isinstance(data, dict):
         raise ExperimentError(source, "must be a mapping such as `name: …`", fix="see the docs")
     return {str(key): value for key, value in data.items()}
@@ -102,7 +111,7 @@ def _parse(text: str, source: str) -> dict[str, Any]:
 
 def _put(data: dict[str, Any], path: str, value: Any) -> None:
     """Sets `load.rate`; a name that stands alone (`system: spark`) becomes a mapping first."""
-    *parents, last = path.split(".")
+    *parents, last = _keys(path)
     place = data
     for index, parent in enumerate(parents):
         found = place.get(parent)
@@ -116,6 +125,14 @@ def _put(data: dict[str, Any], path: str, value: Any) -> None:
         place[parent] = found
         place = found
     place[last] = value
+
+
+def _keys(path: str) -> list[str]:
+    keys = path.split(".")
+    if FREE_KEYS in keys[:-1]:
+        split = keys.index(FREE_KEYS) + 1
+        keys = [*keys[:split], ".".join(keys[split:])]
+    return keys
 
 
 def _scalar(text: str) -> Any:

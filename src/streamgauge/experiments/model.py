@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -21,6 +23,7 @@ from streamgauge.units import (
     Count,
     DurationUs,
     Share,
+    WholeNumber,
     format_duration,
     parse_duration_us,
     parse_share,
@@ -65,8 +68,8 @@ class Load(_Section):
 
     rate: Count = Field(gt=0, le=1e9, description="events per second, all instances together")
     schedule: Named = Named(name="constant")
-    instances: int = Field(default=2, ge=1, le=256, description="driver instances")
-    seed: int = Field(default=1, ge=0, lt=1 << 63)
+    instances: WholeNumber = Field(default=2, ge=1, le=256, description="driver instances")
+    seed: WholeNumber = Field(default=1, ge=0, lt=1 << 63)
     policy: Named = Named(name="combined")
     marks: tuple[Share, Share, Share] = Field(
         default=(0.05, 0.10, 0.30), description="q_a, q_b and q_n as shares of the run's events"
@@ -100,8 +103,12 @@ class Channel(_Section):
 
 
 class Timeouts(_Section):
-    start: DurationUs = Field(default=180 * SECOND_US, description="for a component to start")
-    drain: DurationUs = Field(default=120 * SECOND_US, description="after the load, for the rest")
+    start: DurationUs = Field(
+        default=180 * SECOND_US, ge=SECOND_US, description="for a component to start"
+    )
+    drain: DurationUs = Field(
+        default=120 * SECOND_US, ge=SECOND_US, description="without progress, after the load"
+    )
 
 
 def _share_or_duration(value: Any) -> float | int:
@@ -109,6 +116,10 @@ def _share_or_duration(value: Any) -> float | int:
     if isinstance(value, float) or (isinstance(value, str) and value.strip().endswith("%")):
         return parse_share(value)
     return parse_duration_us(value)
+
+
+def _length_us(warm_up: float | int, duration_us: int) -> int:
+    return round(duration_us * warm_up) if isinstance(warm_up, float) else warm_up
 
 
 def _format_warm_up(value: float | int) -> str:
@@ -125,7 +136,7 @@ WarmUp = Annotated[
 class Experiment(_Section):
     """A whole experiment file."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    name: str
     about: str = ""
     workload: Workload
     load: Load
@@ -138,14 +149,21 @@ class Experiment(_Section):
     measure_master: str = Field(default="local[*]", description="Spark for the calculation")
     quick: dict[str, Any] = Field(default={}, description="settings of `--quick`")
 
-    @model_validator(mode="after")
-    def _warm_up_fits(self) -> Experiment:
-        if self.warm_up_us >= self.duration:
-            raise ValueError("warm_up must be shorter than duration")
-        return self
+    @field_validator("name")
+    @classmethod
+    def _fit_for_a_folder(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+            raise ValueError("may have letters, digits, `.`, `_` and `-`, at most 64 of them")
+        return name
+
+    @field_validator("warm_up")
+    @classmethod
+    def _shorter_than_the_load(cls, warm_up: float | int, info: ValidationInfo) -> float | int:
+        duration = info.data.get("duration")
+        if duration is not None and _length_us(warm_up, duration) >= duration:
+            raise ValueError("must be shorter than duration")
+        return warm_up
 
     @property
     def warm_up_us(self) -> int:
-        if isinstance(self.warm_up, float):
-            return round(self.duration * self.warm_up)
-        return self.warm_up
+        return _length_us(self.warm_up, self.duration)

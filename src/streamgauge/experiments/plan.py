@@ -16,7 +16,7 @@ from streamgauge.driver.config import LoadConfig, PolicyConfig, ScheduleConfig
 from streamgauge.driver.policies import QueueMarks
 from streamgauge.errors import ExperimentError
 from streamgauge.experiments.model import Experiment, Named
-from streamgauge.experiments.validation import explained, known_keys, unknown_key, validated
+from streamgauge.experiments.validation import explained, unknown_key, validated
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
@@ -100,7 +100,7 @@ def _query(config: QueryConfig) -> Query:
         return build_query(config)
     except ValidationError as error:
         found = plugins.load("queries", config.name, key="workload.query")
-        raise explained(error, known_keys(found), "workload") from None
+        raise explained(error, found, "workload") from None
 
 
 def _system(named: Named, base: Path) -> System:
@@ -146,13 +146,16 @@ def _built(build: Callable[[], object], key: str) -> None:
         raise ExperimentError(key, str(error) or type(error).__name__) from None
 
 
+GIVEN_BY_THE_LOAD = ("duration_us", "rate_per_s", "marks")
+"""Arguments of schedules and policies that are no parameters of theirs."""
+
+
 def _arguments(factory: Any, named: Named, key: str, base: Path) -> dict[str, Any]:
     """Parameters by the names of the factory; one that ends in `_us` is written as a duration."""
     wanted = [
         name
         for name, parameter in inspect.signature(factory).parameters.items()
-        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        and name not in ("duration_us", "rate_per_s", "marks")
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and name not in GIVEN_BY_THE_LOAD
     ]
     by_word = {name.removesuffix("_us"): name for name in wanted}
     arguments: dict[str, Any] = {}
@@ -168,4 +171,8 @@ def _arguments(factory: Any, named: Named, key: str, base: Path) -> dict[str, An
         elif name == "path":
             value = str(base / str(value))
         arguments[name] = value
+    for word, name in by_word.items():
+        required = inspect.signature(factory).parameters[name].default is inspect.Parameter.empty
+        if required and name not in arguments:
+            raise ExperimentError(f"{key}.{word}", "is missing", fix=f"add `{word}:`")
     return arguments

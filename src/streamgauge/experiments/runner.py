@@ -42,9 +42,11 @@ def execute(
     plan: Plan, runs_dir: Path, observer: Observer, *, command: str, quick: bool = False
 ) -> RunDirectory:
     """Runs it; afterwards the directory has a summary and a report, even if an error is raised."""
+    environment = Environment.look(plan.system)
     directory = RunDirectory.create(runs_dir, plan.experiment.name, datetime.now())
     observer.started(directory.path)
-    run = _Run(plan, directory, observer, command=command, quick=quick)
+    facts = Facts(command=command, quick=quick, environment=environment)
+    run = _Run(plan, directory, observer, facts)
     failure: StreamgaugeError | None = None
     with interruptible():
         try:
@@ -60,7 +62,7 @@ def execute(
 
 class _Run:
     def __init__(
-        self, plan: Plan, directory: RunDirectory, observer: Observer, *, command: str, quick: bool
+        self, plan: Plan, directory: RunDirectory, observer: Observer, facts: Facts
     ) -> None:
         self._plan = plan
         self._directory = directory
@@ -69,11 +71,13 @@ class _Run:
         self._phase = PHASES[0]
         self._note = ""
         self._trial: Trial | None = None
-        self._facts = Facts(command=command, quick=quick, environment=Environment.look(plan.system))
-        experiment = plan.experiment.model_dump(mode="json", exclude={"quick"})
+        self._facts = facts
+        experiment = plan.experiment.model_dump(
+            mode="json", exclude={"quick": True, "channel": {"token"}}
+        )
         directory.experiment.write_text(yaml.safe_dump(experiment, sort_keys=False))
-        directory.write(directory.environment, self._facts.environment)
-        directory.log_event("run", command=command)
+        directory.write(directory.environment, facts.environment)
+        directory.log_event("run", command=facts.command)
 
     def trial(self) -> RunRecord:
         """Load and drain; the processes are gone afterwards."""

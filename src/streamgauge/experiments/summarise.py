@@ -60,7 +60,7 @@ def summarise(plan: Plan, directory: RunDirectory, facts: Facts) -> tuple[Summar
         resources=resources,
     )
     verdict, reasons, kept_up = _judgement(plan, facts)
-    offered, drained = mean_rates(samples, end_us) if record else (None, None)
+    offered, drained = mean_rates(samples, end_us if record else None)
     summary = Summary(
         name=plan.experiment.name,
         run=directory.path.name,
@@ -121,7 +121,7 @@ def _flat(plan: Plan) -> dict[str, Any]:
         **plan.experiment.model_dump(mode="json", exclude=skipped),
         "workload": {
             "query": plan.query_config.name,
-            **plan.query.model_dump(mode="json", exclude={"oracle_is", "own"}),
+            **plan.query.model_dump(mode="json", exclude={"own"}),
         },
         "system": {
             "name": plan.experiment.system.name,

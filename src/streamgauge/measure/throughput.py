@@ -39,14 +39,19 @@ def _at(table: pa.Table, name: str, grid: NDArray[np.int64]) -> NDArray[np.float
     return np.interp(grid, times, values)
 
 
-def mean_rates(tables: list[pa.Table | None], end_us: int) -> tuple[float, float]:
-    """Events per second offered, and drained, over the time of the load."""
-    offered = drained = 0.0
-    for table in tables:
-        if table is None or not table.num_rows:
-            continue
-        at_end = np.array([end_us])
-        offered += float(_at(table, "offered", at_end)[0])
-        drained += float(_at(table, "drained", at_end)[0])
-    seconds = max(1e-9, end_us / 1e6)
+def mean_rates(
+    tables: list[pa.Table | None], end_us: int | None
+) -> tuple[float, float] | tuple[None, None]:
+    """Events per second offered, and drained, over the time of the load.
+
+    Without an end, as after an interruption: up to the last sample.
+    """
+    seen = [table for table in tables if table is not None and table.num_rows]
+    if not seen:
+        return None, None
+    last = end_us or min(table.column("time_us")[-1].as_py() for table in seen)
+    at_end = np.array([last])
+    offered = sum(float(_at(table, "offered", at_end)[0]) for table in seen)
+    drained = sum(float(_at(table, "drained", at_end)[0]) for table in seen)
+    seconds = max(1e-9, last / 1e6)
     return round(offered / seconds, 1), round(drained / seconds, 1)

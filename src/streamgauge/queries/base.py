@@ -38,8 +38,10 @@ class Query(BaseModel):
 
     output_mode: OutputMode = "append"
 
-    oracle_is: str = ""
-    """What results are compared with, in words, for the report."""
+    @property
+    def oracle_is(self) -> str:
+        """What results are compared with, in words, for the report."""
+        raise NotImplementedError
 
     @property
     def data_set(self) -> DataSet:

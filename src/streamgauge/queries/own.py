@@ -1,6 +1,6 @@
 """A user's own query: a function from DataFrame to DataFrame, and the events that it reads.
 
-    @streamgauge.query(events=streamgauge.event_spec(sensor=Keys(size=100)), keys=["window", "sensor"])
+    @query(events=event_spec(sensor=Keys(size=100)), keys=["window", "sensor"])
     def my_query(events, *, window="5 seconds"): ...
 
 Without an oracle of the user's, results are compared with the same function run as a batch.
@@ -8,6 +8,7 @@ Without an oracle of the user's, results are compared with the same function run
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -67,11 +68,14 @@ class OwnQuery:
         ]
         for name in parameters:
             if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
                 allowed = ", ".join(known) or "none"
                 raise ExperimentError(
                     f"workload.{name}",
                     f"`{self.__name__}` has no such parameter",
-                    fix=f"keyword-only parameters of the function are allowed here: {allowed}",
+                    fix=f"did you mean `{near[0]}`?"
+                    if near
+                    else f"keyword-only parameters of the function are allowed here: {allowed}",
                 )
         return BoundQuery(own=self, parameters=parameters, output_mode=self.output_mode)
 
@@ -103,9 +107,9 @@ class BoundQuery(Query):
     own: OwnQuery
     parameters: dict[str, Any] = Field(default={})
 
-    def model_post_init(self, _: object, /) -> None:
-        given = self.own.oracle_function is not None
-        object.__setattr__(self, "oracle_is", "given by the user" if given else SAME_FUNCTION)
+    @property
+    def oracle_is(self) -> str:
+        return SAME_FUNCTION if self.own.oracle_function is None else "given by the user"
 
     @property
     def data_set(self) -> DataSet:

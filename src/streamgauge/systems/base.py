@@ -36,8 +36,6 @@ class System(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    start_timeout_s: float = 180.0
-
     def launch(self, context: SystemContext) -> Component:
         """Starts the system's process; it is ready when it says so."""
         raise NotImplementedError

@@ -56,14 +56,27 @@ class KnotSchedule(Schedule):
         self._require_scheduled(sequence)
         if not sequence.size:
             return np.empty(0, dtype=np.int64)
-        # A driver asks for runs of events, mostly within one segment: then the look-ups in
-        # the arrays of knots, most of the cost, are not needed.
         low, high = self._segments(np.array([sequence.min(), sequence.max()]))
-        segment = low if low == high else self._segments(sequence)
+        if low == high:
+            return self._times_within(int(low), sequence)
+        segment = self._segments(sequence)
         offset, _ = multiply_divide(
             sequence - self._counts[segment], self._spans_us[segment], self._sizes[segment]
         )
         return self._knots_us[segment] + offset
+
+    def _times_within(self, segment: int, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
+        # A driver asks for runs of events, mostly of one segment and of small products. Then
+        # the look-ups of knots and the intermediate arrays, most of the cost, are saved.
+        span_us, size = int(self._spans_us[segment]), int(self._sizes[segment])
+        times_us: NDArray[np.int64] = sequence - self._counts[segment]
+        if span_us * size < 2**63:
+            times_us *= span_us
+            times_us //= size
+        else:
+            times_us, _ = multiply_divide(times_us, span_us, size)
+        times_us += self._knots_us[segment]
+        return times_us
 
     def _segments(self, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
         # The last knot with at most that count, which skips segments without events.

@@ -35,7 +35,7 @@ def poisson(*, duration_us: int, rate_per_s: float, seed: int = 0) -> Schedule:
     """Arrivals that are independent of each other, `rate_per_s` of them on average."""
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s, least=MIN_RATE_PER_S)
-    key = parameters.whole("load.seed", seed, least=0, most=2**64 - 1)
+    key = parameters.whole("load.schedule.seed", seed, least=0, most=2**64 - 1)
     parameters.require_possible(math.ceil(rate * duration / 1_000_000), MAX_EXPECTED_EVENTS)
     return PoissonSchedule(rate, duration, key)
 

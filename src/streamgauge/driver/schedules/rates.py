@@ -43,18 +43,24 @@ def steps(
     rate = parameters.rate(rate_per_s)
     if not isinstance(levels, list | tuple) or not levels:
         raise ExperimentError(
-            "load.levels", f"{levels!r} is not a list of factors", fix="such as [0.5, 1.0, 0.5]"
+            "load.schedule.levels",
+            f"{levels!r} is not a list of factors",
+            fix="such as [0.5, 1.0, 0.5]",
         )
     if len(levels) > min(duration, MAX_SEGMENTS):
         raise ExperimentError(
-            "load.levels", f"{len(levels)} levels do not fit", fix="use fewer, or a longer load"
+            "load.schedule.levels",
+            f"{len(levels)} levels do not fit",
+            fix="use fewer, or a longer load",
         )
     factors = [
-        billionths(parameters.number("load.levels", level, least=0.0, most=MAX_FACTOR))
+        billionths(parameters.number("load.schedule.levels", level, least=0.0, most=MAX_FACTOR))
         for level in levels
     ]
     if not any(factors):
-        raise ExperimentError("load.levels", "every level is 0", fix="make one of them positive")
+        raise ExperimentError(
+            "load.schedule.levels", "every level is 0", fix="make one of them positive"
+        )
     starts_us = [duration * step // len(levels) for step in range(len(levels))]
     return piecewise(duration_us=duration, starts_us=starts_us, factors=factors, rate=rate)
 
@@ -63,7 +69,7 @@ def ramp(*, duration_us: int, rate_per_s: float, start: float = 0.0) -> Schedule
     """The rate goes evenly from `start` times the rate to the rate at the end of the load."""
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
-    first = billionths(parameters.number("load.start", start, least=0.0, most=MAX_FACTOR))
+    first = billionths(parameters.number("load.schedule.start", start, least=0.0, most=MAX_FACTOR))
     segments = min(RAMP_SEGMENTS, duration)
     starts_us = [duration * segment // segments for segment in range(segments)]
     # A segment has the rate of its middle, which gives it the events of the true ramp.
@@ -80,9 +86,9 @@ def sine(
     """The rate swings about its mean: rate · (1 + amplitude · sin(2π t / period))."""
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
-    period = parameters.span_us("load.period", period_us, least_us=MIN_PERIOD_US)
-    swing = billionths(parameters.number("load.amplitude", amplitude, least=0.0, most=1.0))
-    periods = _cycles("load.period", duration, period, SINE_SEGMENTS)
+    period = parameters.span_us("load.schedule.period", period_us, least_us=MIN_PERIOD_US)
+    swing = billionths(parameters.number("load.schedule.amplitude", amplitude, least=0.0, most=1.0))
+    periods = _cycles("load.schedule.period", duration, period, SINE_SEGMENTS)
     starts_us = [
         first + period * segment // SINE_SEGMENTS
         for first in range(0, periods * period, period)
@@ -119,12 +125,12 @@ def bursts(
     """
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
-    factor = billionths(parameters.number("load.burst", burst, least=0.0, most=MAX_FACTOR))
-    every = parameters.span_us("load.every", every_us, least_us=3)
+    factor = billionths(parameters.number("load.schedule.burst", burst, least=0.0, most=MAX_FACTOR))
+    every = parameters.span_us("load.schedule.every", every_us, least_us=3)
     # Two microseconds remain for the calm before and after the burst.
-    length = parameters.span_us("load.length", length_us, most_us=every - 2)
+    length = parameters.span_us("load.schedule.length", length_us, most_us=every - 2)
     begin = (every - length) // 2
-    cycles = _cycles("load.every", duration, every, 3)
+    cycles = _cycles("load.schedule.every", duration, every, 3)
     starts_us = [
         first + offset
         for first in range(0, cycles * every, every)

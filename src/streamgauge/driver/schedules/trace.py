@@ -14,7 +14,7 @@ from streamgauge.driver.schedules.knots import piecewise
 from streamgauge.driver.schedules.parameters import MAX_RATE_PER_S, billionths
 from streamgauge.errors import ExperimentError
 
-KEY = "load.path"
+KEY = "load.schedule.path"
 TIME = "time_s"
 RATE = "rate_per_s"
 FACTOR = "factor"
@@ -30,7 +30,7 @@ def trace(*, duration_us: int, rate_per_s: float, path: str | Path, scale: float
     load is cut.
     """
     duration = parameters.duration_us(duration_us)
-    size = parameters.number("load.scale", scale, least=1e-6, most=1e6)
+    size = parameters.number("load.schedule.scale", scale, least=1e-6, most=1e6)
     column, starts_us, factors = _read(path)
     rate = parameters.rate(rate_per_s) if column == FACTOR else Fraction(1)
     return piecewise(

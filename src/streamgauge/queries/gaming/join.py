@@ -16,7 +16,7 @@ from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.queries.replay import Replay
 from streamgauge.queries.tasks import spread
-from streamgauge.units import Share
+from streamgauge.units import Share, WholeNumber
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +39,7 @@ _COLUMNS = ("user", "gem_pack", "price_cents")
 class JoinQuery(WindowedQuery):
     """Q2 of the first spec."""
 
-    keys: int = Field(default=10_000, ge=1, le=1 << 30, description="users, and gem packs")
+    keys: WholeNumber = Field(default=10_000, ge=1, le=1 << 30, description="users, and gem packs")
     selectivity: Share = Field(default=1.0, description="share of ads that can find a purchase")
 
     @property

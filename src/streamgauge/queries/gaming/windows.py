@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field, model_validator
 
 from streamgauge.events.distributions import DistributionName
@@ -11,7 +9,7 @@ from streamgauge.events.gaming import GamingDataSet
 from streamgauge.events.spec import DataSet
 from streamgauge.queries.base import Query
 from streamgauge.queries.replay import Replay
-from streamgauge.units import SECOND_US, DurationUs, Share
+from streamgauge.units import SECOND_US, DurationUs, Share, WholeNumber
 
 LONGEST_WAIT_US = 10 * SECOND_US
 """Nobody wants to wait a minute for the next full minute only to have whole windows."""
@@ -20,12 +18,11 @@ LONGEST_WAIT_US = 10 * SECOND_US
 class WindowedQuery(Query):
     """A query over gaming events with windows of event time."""
 
-    keys: int = Field(default=1_000, ge=1, le=1 << 30, description="gem packs, and users")
+    keys: WholeNumber = Field(default=1_000, ge=1, le=1 << 30, description="gem packs, and users")
     distribution: DistributionName = Field(default="normal", description="of keys")
     zipf_s: float = Field(default=1.0, gt=0, le=10, description="exponent of `zipf`")
     window: DurationUs = Field(default=SECOND_US, ge=1_000, description="length of a window")
     slide: DurationUs | None = Field(default=None, ge=1_000, description="default: the length")
-    oracle_is: Literal["independent"] = "independent"
 
     @model_validator(mode="after")
     def _whole_milliseconds(self) -> WindowedQuery:
@@ -34,6 +31,10 @@ class WindowedQuery(Query):
         if self.window % 1_000 or self.slide_us % 1_000:
             raise ValueError("window and slide must be whole milliseconds")
         return self
+
+    @property
+    def oracle_is(self) -> str:
+        return "independent"
 
     @property
     def slide_us(self) -> int:

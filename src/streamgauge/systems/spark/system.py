@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib.metadata import version
 from typing import Literal
@@ -13,9 +14,8 @@ from streamgauge.systems.base import System, SystemContext
 from streamgauge.systems.spark.java import find_java
 from streamgauge.systems.spark.program import SparkProgramConfig
 from streamgauge.systems.spark.session import spark_env
-from streamgauge.units import DurationUs
+from streamgauge.units import DurationUs, WholeNumber
 
-_CHECKPOINTING = "spark.sql.streaming."
 _STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
@@ -26,20 +26,28 @@ class SparkSystem(System):
     """A PySpark program in its own process, submitted to any master."""
 
     master: str = Field(
-        default="local[2]", description="local[n], local-cluster[…], spark://…, yarn, k8s://…"
+        default="local[2]",
+        min_length=1,
+        description="local[n], local-cluster[…], spark://…, yarn, k8s://…",
     )
     trigger: DurationUs = Field(
         default=0, description="micro-batch interval; 0 s: as soon as possible"
     )
     memory: str = Field(default="2g", description="of the program and of each executor")
-    cores: int | None = Field(default=None, ge=1, description="in total; default: the master's")
-    shuffle_partitions: int | None = Field(default=None, ge=1, description="default: the cores")
+    cores: WholeNumber | None = Field(
+        default=None, ge=1, description="in total; default: the master's"
+    )
+    shuffle_partitions: WholeNumber | None = Field(
+        default=None, ge=1, description="default: the cores"
+    )
     state_store: Literal["memory", "rocksdb"] = "memory"
-    max_events_per_batch: int | None = Field(default=None, ge=1, description="default: no limit")
-    rehearsal: int = Field(
+    max_events_per_batch: WholeNumber | None = Field(
+        default=None, ge=1, description="default: no limit"
+    )
+    rehearsal: WholeNumber = Field(
         default=8, ge=0, le=1_000, description="batches of made-up events before the run"
     )
-    cpus: list[int] = Field(default=[], description="CPUs to pin the program to")
+    cpus: list[WholeNumber] = Field(default=[], description="CPUs to pin the program to")
     conf: dict[str, str | int | float | bool] = Field(default={}, description="any spark.* setting")
 
     @field_validator("memory")
@@ -48,6 +56,15 @@ class SparkSystem(System):
         if not re.fullmatch(r"[1-9][0-9]*[kmgt]", value):
             raise ValueError(f"{value!r} is not a size such as `2g` or `512m`")
         return value
+
+    @field_validator("cpus")
+    @classmethod
+    def _existing_cpus(cls, cpus: list[int]) -> list[int]:
+        there = os.cpu_count() or 1
+        for cpu in cpus:
+            if not 0 <= cpu < there:
+                raise ValueError(f"there is no CPU {cpu}; they are numbered from 0 to {there - 1}")
+        return cpus
 
     @field_validator("conf")
     @classmethod
