@@ -16,6 +16,9 @@ numbers = st.integers(0, MAX_QUOTIENT)
 @example(MAX_QUOTIENT, MAX_QUOTIENT, MAX_QUOTIENT)
 @example(MAX_QUOTIENT - 1, MAX_QUOTIENT, MAX_QUOTIENT)
 @example(MAX_QUOTIENT, MAX_QUOTIENT - 1, MAX_QUOTIENT)
+# Here floating point is one too high, and one too low.
+@example(2_053_037_530_959_451, 1_653_661_694, 1_653_661_695)
+@example(2_167_371_640_459_031, 332_491_172, 332_491_173)
 @example(9_999_999_999, 86_400_000_000, 10_000_000_000)
 def test_quotient_and_remainder_are_those_of_python(a: int, b: int, c: int) -> None:
     a = min(a, MAX_QUOTIENT * c // b) if b else a

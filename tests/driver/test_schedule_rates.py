@@ -227,11 +227,15 @@ def test_a_wrong_parameter_is_refused_by_its_key(
 
 
 def test_a_list_without_levels_is_not_called_silent() -> None:
-    with pytest.raises(ExperimentError, match=r"load\.schedule\.levels: \[\] is not a list of factors"):
+    with pytest.raises(
+        ExperimentError, match=r"load\.schedule\.levels: \[\] is not a list of factors"
+    ):
         steps(duration_us=SECOND_US, rate_per_s=1, levels=[])
 
 
 def test_lengths_of_time_are_shown_in_seconds() -> None:
-    with pytest.raises(ExperimentError, match=r"load\.schedule\.period: 0\.05 s is out of range") as caught:
+    with pytest.raises(
+        ExperimentError, match=r"load\.schedule\.period: 0\.05 s is out of range"
+    ) as caught:
         sine(duration_us=SECOND_US, rate_per_s=1, period_us=50_000)
     assert caught.value.fix.startswith("use 0.1 s to ")

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.driver.config import InstanceConfig
-from streamgauge.driver.policies import QueueSample
+from streamgauge.driver.policies import QueueSample, judge_full
 from streamgauge.driver.queue import Block, DriverQueue
 from streamgauge.driver.schedules.instance import InstanceSchedule
 from streamgauge.events.stream import BLOCK
@@ -173,7 +173,8 @@ class DriverInstance:
     def _judge(self, sample: QueueSample) -> None:
         if self._unsustained_because:
             return
-        reason = self._policy.judge(sample)
+        # A policy of the user's own may forget that a queue can be full.
+        reason = judge_full(self.marks, sample) or self._policy.judge(sample)
         if reason is not None:
             self._unsustained_because = reason
             self._report("unsustained", reason=reason, instance=self.config.instance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,11 @@ class Result:
 
     summary: Summary
     path: Path
+
+    @classmethod
+    def read(cls, path: str | Path) -> Result:
+        """The result of an earlier run, from its directory."""
+        return cls(RunDirectory(Path(path)).read_summary(), Path(path))
 
     @property
     def report(self) -> Path:
@@ -55,13 +61,11 @@ def run(
     plan = make_plan(loaded, base)
     command = repeat_command(str(experiment), changes, quick=quick)
     directory = execute(plan, Path(runs_dir), observer or Silent(), command=command, quick=quick)
-    return Result(directory.read_summary(), directory.path)
+    return Result.read(directory.path)
 
 
 def repeat_command(experiment: str, settings: list[str], *, quick: bool) -> str:
     """The command line that does the same again."""
-    import shlex
-
     parts = ["streamgauge", "run", experiment]
     for setting in settings:
         parts += ["--set", setting]

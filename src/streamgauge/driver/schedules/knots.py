@@ -75,7 +75,7 @@ class KnotSchedule(Schedule):
             times_us //= size
         else:
             times_us, _ = multiply_divide(times_us, span_us, size)
-        times_us += self._knots_us[segment]
+        times_us += int(self._knots_us[segment])
         return times_us
 
     def _segments(self, sequence: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,79 @@
+"""Whole runs on a real Spark, small enough for a test; the rates are studies, not tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import streamgauge
+from streamgauge.errors import ComponentError, ExitCode
+from streamgauge.experiments.api import Result
+from streamgauge.measure.summary import Status, Verdict
+
+SMALL: dict[str, Any] = {
+    "load.rate": 4_000,
+    "duration": "8 s",
+    "system.rehearsal": 2,
+    "measure_master": "local[2]",
+    "thresholds": "[]",
+    # The machine of a test is shared; whether Spark keeps up is not what is tested here.
+    "load.marks": "[50 %, 60 %, 90 %]",
+}
+
+
+def on_spark(runs: Path, **changes: Any) -> Result:
+    settings = {**SMALL, **{key.replace("__", "."): value for key, value in changes.items()}}
+    return streamgauge.run("quickstart", settings=settings, runs_dir=runs)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"workload__window": "2 s", "workload__slide": "1 s", "load__disorder": "300 ms"},
+        {"workload__query": "gaming.join", "workload__keys": 100, "load__instances": 3},
+        {"workload__query": "gaming.nested", "workload__selectivity": 0.05},
+        {"workload__output_mode": "update", "system__state_store": "rocksdb"},
+    ],
+    ids=["sliding-disorder", "join", "nested", "update-rocksdb"],
+)
+def test_spark_gives_the_right_results(runs: Path, changes: dict[str, Any]) -> None:
+    result = on_spark(runs, **changes)
+    summary = result.summary
+    assert summary.verdict is Verdict.VALID, summary.reasons
+    assert summary.validation.expected
+    assert summary.validation.actual
+    assert summary.validation.oracle == "independent"
+    assert summary.latency_ms.event_time.count > 0
+    assert result.report.is_file()
+
+
+def test_above_what_spark_sustains_results_are_right_and_the_run_is_unsustained(
+    runs: Path,
+) -> None:
+    """The queue is cut off, drained to its end, and no window lost an event."""
+    result = on_spark(
+        runs,
+        load__rate=400_000,
+        duration="30 s",
+        load__marks="[1 %, 2 %, 60 %]",
+        system__rehearsal=0,
+        system__max_events_per_batch=100_000,
+    )
+    summary = result.summary
+    assert summary.sustained is False
+    assert summary.verdict is Verdict.VALID, summary.reasons
+    assert result.exit_code is ExitCode.FAILED
+    assert all(i.offered == i.drained for i in summary.driver)
+    assert summary.validation.missing == summary.validation.wrong == 0
+
+
+def test_a_query_that_fails_is_named_with_its_cause(runs: Path) -> None:
+    with pytest.raises(ComponentError, match="spark died") as caught:
+        on_spark(runs, system__conf="{spark.sql.shuffle.partitions: nonsense}")
+    error = caught.value
+    assert error.log is not None
+    assert error.log.is_file()
+    assert error.run is not None
+    assert streamgauge.Result.read(error.run).summary.status is Status.FAILED
