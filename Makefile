@@ -3,7 +3,7 @@ PYTHON ?= $(shell .ci/find-python)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-WORKERS ?= 2
+WORKERS ?= 3
 
 .PHONY: help setup demo test check bench clean
 

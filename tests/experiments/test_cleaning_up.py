@@ -51,23 +51,20 @@ def wait_until(true: object, seconds: float) -> None:
 
 
 def marks_of(process: subprocess.Popen[str]) -> set[str]:
-    found = set()
-    for child in psutil.Process(process.pid).children(recursive=True):
-        mark = child.environ().get(MARKER)
-        if mark:
-            found.add(mark)
-    return found
+    children = psutil.Process(process.pid).children(recursive=True)
+    return {mark for mark in map(mark_of, children) if mark}
 
 
-def carrying(marks: set[str]) -> list[str]:
-    left = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(MARKER) in marks and process.status() != "zombie":
-                left.append(" ".join(process.cmdline()))
-        except psutil.Error:
-            continue
-    return left
+def mark_of(process: psutil.Process) -> str | None:
+    """None also for a process that ends while we look."""
+    try:
+        return None if process.status() == "zombie" else process.environ().get(MARKER)
+    except psutil.Error:
+        return None
+
+
+def carrying(marks: set[str]) -> list[int]:
+    return [process.pid for process in psutil.process_iter() if mark_of(process) in marks]
 
 
 def test_kill_9_leaves_nothing_behind(run: subprocess.Popen[str], tmp_path: Path) -> None:
@@ -97,6 +94,7 @@ def test_ctrl_c_keeps_what_was_measured(run: subprocess.Popen[str], tmp_path: Pa
     assert json.loads(output) == summary
 
 
+@pytest.mark.parametrize("run", ["simulated"], indirect=True)
 def test_a_component_that_dies_is_named(run: subprocess.Popen[str], tmp_path: Path) -> None:
     marks = marks_of(run)
     (instance,) = [

@@ -48,6 +48,8 @@ def test_every_planted_fault_is_reported_with_its_exact_count(runs: Path) -> Non
         system__double=share,
         system__falsify=share,
         system__delay=share,
+        system__pause_every="5 s",
+        system__pause="700 ms",
     )
     found, faults = result.summary.validation, planted(result)
     assert result.summary.verdict is Verdict.INVALID
@@ -60,12 +62,14 @@ def test_every_planted_fault_is_reported_with_its_exact_count(runs: Path) -> Non
     assert found.extra == 0
     assert found.input_matches is True
     assert found.examples
+    # The pauses show in the queue, and the queue has survived them.
+    assert result.summary.sustained is True
+    assert max(result.series.pull.queued) > 0.5 * 30_000
 
 
 def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> None:
     first = simulated(runs)
-    again = simulated(runs, load__instances=2)
-    other = simulated(runs, load__seed=8)
+    again = simulated(runs)
     assert first.summary.verdict is Verdict.VALID
     assert first.exit_code is ExitCode.VALID
     assert first.summary.sustained is True
@@ -73,8 +77,7 @@ def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> N
     assert first.summary.validation.missing == 0
     assert len(first.summary.input_hash) == 16
     assert first.summary.input_hash == again.summary.input_hash
-    assert first.summary.input_hash != other.summary.input_hash
-    assert (runs / "latest").resolve() == other.path.resolve()
+    assert (runs / "latest").resolve() == again.path.resolve()
     check_files(first)
 
 
@@ -116,14 +119,6 @@ def test_too_much_load_is_unsustained_and_not_invalid(runs: Path) -> None:
     # The load was cut, so fewer events than planned were offered, and all of them drained.
     assert 0 < sum(i.offered for i in summary.driver) < 400_000
     assert all(i.offered == i.drained for i in summary.driver)
-
-
-def test_a_pause_is_survived_by_the_queue(runs: Path) -> None:
-    result = simulated(runs, system__pause_every="3 s", system__pause="700 ms", duration="8 s")
-    assert result.summary.sustained is True
-    assert result.summary.verdict is Verdict.VALID
-    pull = result.series.pull
-    assert max(pull.queued) > 8_000
 
 
 def test_a_dropped_connection_fails_the_run_by_name(runs: Path) -> None:

@@ -31,12 +31,20 @@ def on_spark(runs: Path, **changes: Any) -> Result:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"workload__window": "2 s", "workload__slide": "1 s", "load__disorder": "300 ms"},
+        {
+            "workload__window": "2 s",
+            "workload__slide": "1 s",
+            "workload__output_mode": "update",
+            "load__disorder": "300 ms",
+        },
         {"workload__query": "gaming.join", "workload__keys": 100, "load__instances": 3},
-        {"workload__query": "gaming.nested", "workload__selectivity": 0.05},
-        {"workload__output_mode": "update", "system__state_store": "rocksdb"},
+        {
+            "workload__query": "gaming.nested",
+            "workload__selectivity": 0.05,
+            "system__state_store": "rocksdb",
+        },
     ],
-    ids=["sliding-disorder", "join", "nested", "update-rocksdb"],
+    ids=["sliding-disorder-update", "join", "nested-rocksdb"],
 )
 def test_spark_gives_the_right_results(runs: Path, changes: dict[str, Any]) -> None:
     result = on_spark(runs, **changes)
@@ -56,7 +64,7 @@ def test_above_what_spark_sustains_results_are_right_and_the_run_is_unsustained(
     result = on_spark(
         runs,
         load__rate=400_000,
-        duration="30 s",
+        duration="20 s",
         load__marks="[1 %, 2 %, 60 %]",
         system__rehearsal=0,
         system__max_events_per_batch=100_000,

@@ -1,0 +1,1 @@
+"""Speed of streamgauge itself, as ratios taken side by side in one run: `make bench`."""
