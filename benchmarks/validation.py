@@ -17,7 +17,6 @@ from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Validation
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.own import QueryConfig
-from streamgauge.queries.replay import Replay
 from streamgauge.systems.spark.java import find_java
 from streamgauge.systems.spark.session import open_session
 
@@ -53,7 +52,7 @@ def measure_validation(folder: Path) -> Iterator[Figure]:
     config = CalculationConfig(
         record=folder / "record.json",
         results=results,
-        handovers=[],
+        handovers={},
         master="local[*]",
         scratch=folder,
     )

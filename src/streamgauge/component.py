@@ -98,7 +98,8 @@ class Component:
                 if time.monotonic() >= deadline:
                     raise ComponentError(
                         f"{self.name} did not say `{event}` within {timeout_s:.0f} s",
-                        fix="look at its log; on a slow machine raise `timeouts.start`",
+                        fix="look at its log"
+                        + ("; on a slow machine raise `timeouts.start`" * (event == "ready")),
                         log=self.log,
                     ) from None
                 continue
@@ -137,6 +138,8 @@ class Component:
             try:
                 message = json.loads(line)
             except ValueError:
+                continue
+            if not isinstance(message, dict) or "event" not in message:
                 continue
             self.latest[message["event"]] = message
             self._inbox.put(message)

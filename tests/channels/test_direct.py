@@ -114,7 +114,7 @@ def test_what_was_handed_over_and_when_is_written_down(tmp_path: Path) -> None:
         assert status.drained == 10_000
         handovers = read_parts(tmp_path / "handovers")
         assert handovers is not None
-        assert handovers["until_us"].to_pylist()[-1] == 999_900
+        assert handovers["until_us"].to_pylist()[-1] == 1_000_000
         samples = read_parts(tmp_path / "samples")
         assert samples is not None
         assert set(samples.column_names) == {"time_us", "offered", "drained", "queued", "lag_us"}

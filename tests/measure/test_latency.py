@@ -20,16 +20,27 @@ def handovers(*steps: tuple[int, int]) -> pa.Table:
     return pa.table({"until_us": [s[0] for s in steps], "handed_us": [s[1] for s in steps]})
 
 
-def test_the_last_instance_to_hand_over_decides() -> None:
+def test_the_slowest_instance_of_a_stream_decides() -> None:
     both = latency.Handovers(
-        [handovers((100, 150), (200, 260)), handovers((90, 155), (210, 240)), None]
+        [[handovers((100, 150), (200, 260)), handovers((90, 155), (210, 240)), None]]
     )
-    moments = both.at(np.array([80, 95, 100, 150, 205]))
+    moments = both.at(np.array([80, 95, 99, 100, 199]))
     assert moments.tolist() == [155, 240, 240, 260, 260]
 
 
+def test_of_several_streams_the_quickest_decides() -> None:
+    streams = latency.Handovers([[handovers((100, 150))], [handovers((100, 170), (200, 300))]])
+    assert streams.at(np.array([50, 150])).tolist() == [150, 300]
+
+
+def test_what_was_never_handed_over_has_no_moment() -> None:
+    short = latency.Handovers([[handovers((100, 150))]])
+    assert np.isnan(short.at(np.array([100]))).all()
+    assert np.isnan(latency.Handovers([[None]]).at(np.array([5]))).all()
+
+
 def test_a_range_that_was_read_again_counts_from_its_first_reading() -> None:
-    again = latency.Handovers([handovers((100, 150), (200, 250), (100, 900))])
+    again = latency.Handovers([[handovers((100, 150), (200, 250), (100, 900))]])
     assert again.at(np.array([50, 150])).tolist() == [150, 250]
 
 
@@ -41,7 +52,7 @@ def measured(spark: SparkSession) -> DataFrame:
         f"{START_US} + (id DIV 2000) * 1000000L + (id % 2000 + 1) * 100L AS {ARRIVAL}",
     )
     given = latency.Handovers(
-        [handovers(*[(s * 1_000_000, s * 1_000_000 + 50) for s in range(10)])]
+        [[handovers(*[(s * 1_000_000 + 1, s * 1_000_000 + 50) for s in range(10)])]]
     )
     return latency.latencies(rows, START_US, given).cache()
 

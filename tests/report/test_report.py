@@ -202,7 +202,7 @@ def test_validation_marks_faults_and_keeps_examples_folded() -> None:
     assert page.row("missing") == ["✗ 4"]
     assert page.row("extra") == ["✓ 0"]
     assert page.row("wrong") == ["–"]
-    assert page.row("late") == ["3"]
+    assert page.row("late") == ["✗ 3"]
     assert page.row("same input") == ["✗ no"]
     assert "the same function, run as a batch" in page.one("main").text
     folded = next(one for one in page.all("details") if one.text.startswith("examples (2)"))

@@ -66,6 +66,11 @@ class LoadConfig(_Config):
     seed: int
     disorder_us: int = 0
 
+    @property
+    def watermark_delay_us(self) -> int:
+        """The disorder in whole milliseconds, which is as fine as Spark's watermark is."""
+        return -(-self.disorder_us // 1_000) * 1_000
+
     def stream_of(self, instance: int) -> str:
         """Instances feed the streams in turn."""
         return list(self.streams)[instance % len(self.streams)]

@@ -37,7 +37,7 @@ SAMPLES = pa.schema(
     ]
 )
 HANDOVERS = pa.schema([("until_us", pa.int64()), ("handed_us", pa.int64())])
-"""The schedule time of the last event of a chunk, and when it was given to the system."""
+"""Up to, and without, which schedule time the system had been given events, and when."""
 
 
 class InstanceStatus(BaseModel):
@@ -75,6 +75,8 @@ class DriverInstance:
         self.queue = DriverQueue(self.schedule)
         self.marks = config.policy.marks(self.schedule.total, schedule.duration_us)
         self._policy = config.policy.build(self.marks)
+        ahead = schedule.count_before(AHEAD_US) // load.instances + BLOCK
+        self._capacity = self.marks.capacity + ahead
         self._report = report
         self._start_us: int | None = None
         self._stopping = threading.Event()
@@ -106,10 +108,10 @@ class DriverInstance:
         """Ends the load early."""
         self.queue.cut(end_us)
 
-    def handed_over(self, last: int, size_bytes: int) -> None:
-        """The channel has given the system the events up to, and without, `last`."""
+    def handed_over(self, until_us: int, size_bytes: int) -> None:
+        """The channel has given the system everything that was due before `until_us`."""
         self._bytes_handed += size_bytes
-        row = [[self.schedule.time_us(last - 1)], [self.now_us]]
+        row = [[until_us], [self.now_us]]
         self._handovers.append(pa.record_batch(row, schema=HANDOVERS))
 
     def finish(self) -> InstanceStatus:
@@ -140,6 +142,10 @@ class DriverInstance:
                 continue
             if self.schedule.time_us(first) >= self.queue.end_us:
                 return
+            if self.queue.generated - self.queue.drained > self._capacity:
+                # The queue is full: the load has been judged, and memory has an end.
+                self._stopping.wait(SAMPLE_EVERY_S)
+                continue
             last = min(first + BLOCK, self.schedule.total)
             batch, fingerprint = self.events.batch_and_fingerprint(first, last, self._start_us)
             self._block_prints[first // BLOCK] = fingerprint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +57,10 @@ def run(
     A bad verdict is not an exception; a component that does not start is (`ComponentError`), and
     so are a wrong file (`ExperimentError`) and Ctrl-C (`RunInterrupted`).
     """
-    changes = [f"{key}={value}" for key, value in (settings or {}).items()]
+    changes = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in (settings or {}).items()
+    ]
     loaded, base = read_experiment(str(experiment), changes, quick=quick)
     plan = make_plan(loaded, base)
     command = repeat_command(str(experiment), changes, quick=quick)

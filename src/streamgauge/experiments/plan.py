@@ -81,16 +81,21 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
             "load.rate", "is so low that an instance would send nothing", fix="raise it"
         )
     channel = experiment.channel
+    system = _system(experiment.system, base)
+    system.check(query_config.name, query)
     return Plan(
         experiment=experiment,
         base=base,
         query=query,
         query_config=query_config,
-        system=_system(experiment.system, base),
+        system=system,
         load=load,
         policy=_policy(experiment, base),
         listen=Listen.checked(
-            channel.listen, channel.certificate, channel.private_key, channel.token
+            channel.listen,
+            base / channel.certificate if channel.certificate else None,
+            base / channel.private_key if channel.private_key else None,
+            channel.token,
         ),
     )
 
@@ -99,7 +104,7 @@ def _query(config: QueryConfig) -> Query:
     try:
         return build_query(config)
     except ValidationError as error:
-        found = plugins.load("queries", config.name, key="workload.query")
+        found = plugins.load("queries", config.name, key="workload.query", base=Path(config.base))
         raise explained(error, found, "workload") from None
 
 
@@ -120,6 +125,9 @@ def _schedule(experiment: Experiment, base: Path) -> ScheduleConfig:
         parameters=_arguments(factory, named, "load.schedule", base),
         base=base,
     )
+    if "seed" in inspect.signature(factory).parameters:
+        seeded = {"seed": experiment.load.seed, **config.parameters}
+        config = config.model_copy(update={"parameters": seeded})
     _built(config.build, "load.schedule")
     return config
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 import time
@@ -53,6 +54,9 @@ def execute(
             run.measure(run.trial())
         except StreamgaugeError as error:
             failure = error
+        except Exception as error:
+            run.conclude(StreamgaugeError(f"unexpected {type(error).__name__}: {error}"))
+            raise
         run.conclude(failure)
     if failure is not None:
         failure.run = directory.path
@@ -77,6 +81,7 @@ class _Run:
         )
         directory.experiment.write_text(yaml.safe_dump(experiment, sort_keys=False))
         directory.write(directory.environment, facts.environment)
+        _keep_own_query(plan, directory)
         directory.log_event("run", command=facts.command)
 
     def trial(self) -> RunRecord:
@@ -103,10 +108,13 @@ class _Run:
             config = CalculationConfig(
                 record=self._directory.record,
                 results=self._directory.results,
-                handovers=[
-                    self._directory.driver(number) / "handovers"
-                    for number in range(record.load.instances)
-                ],
+                handovers={
+                    stream: [
+                        self._directory.driver(number) / "handovers"
+                        for number in record.load.instances_of(stream)
+                    ]
+                    for stream in record.load.streams
+                },
                 master=self._plan.experiment.measure_master,
                 scratch=guard.scratch,
             )
@@ -140,7 +148,6 @@ class _Run:
         elif failure is not None:
             self._facts.status = Status.FAILED
             self._facts.failure = failure.cause
-        self._end_phase()
         summary, series = summarise(self._plan, self._directory, self._facts)
         self._directory.write(self._directory.series, series)
         self._directory.write(self._directory.summary, summary)
@@ -200,6 +207,13 @@ class _Run:
         left = [expected.get(phase, 0.0) for phase in PHASES[PHASES.index(self._phase) :]]
         here = time.monotonic() - self._phase_began
         return max(0.0, left[0] / 1e6 - here) + sum(left[1:]) / 1e6
+
+
+def _keep_own_query(plan: Plan, directory: RunDirectory) -> None:
+    """A run directory explains itself, so the file of a user's query goes into it."""
+    location, _, _ = plan.query_config.name.rpartition(":")
+    if location.endswith(".py"):
+        shutil.copy(plan.base / location, directory.path)
 
 
 @contextmanager

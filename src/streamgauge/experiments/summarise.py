@@ -61,6 +61,8 @@ def summarise(plan: Plan, directory: RunDirectory, facts: Facts) -> tuple[Summar
     )
     verdict, reasons, kept_up = _judgement(plan, facts)
     offered, drained = mean_rates(samples, end_us if record else None)
+    if record:
+        offered = round(sum(status.offered for status in record.instances) / (end_us / 1e6), 1)
     summary = Summary(
         name=plan.experiment.name,
         run=directory.path.name,
@@ -72,7 +74,7 @@ def summarise(plan: Plan, directory: RunDirectory, facts: Facts) -> tuple[Summar
         drained_per_s=drained,
         latency_ms=facts.findings.latency,
         validation=facts.findings.validation,
-        input_hash=f"{record.fingerprint:016x}" if record else "",
+        input_hash=record.input_hash if record else "",
         seed=plan.experiment.load.seed,
         versions=facts.environment.versions,
         machine=facts.environment.machine,
@@ -121,7 +123,7 @@ def _flat(plan: Plan) -> dict[str, Any]:
         **plan.experiment.model_dump(mode="json", exclude=skipped),
         "workload": {
             "query": plan.query_config.name,
-            **plan.query.model_dump(mode="json", exclude={"own"}),
+            **plan.query.settings(),
         },
         "system": {
             "name": plan.experiment.system.name,

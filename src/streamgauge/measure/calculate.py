@@ -30,7 +30,7 @@ class CalculationConfig(BaseModel):
 
     record: Path
     results: Path
-    handovers: list[Path]
+    handovers: dict[str, list[Path]]
     master: str
     scratch: Path
 
@@ -60,7 +60,9 @@ def calculate(spark: SparkSession, config: CalculationConfig, console: Console |
     findings = Findings()
     if results is not None:
         tell("calculating latencies")
-        handovers = latency.Handovers([read_parts(folder) for folder in config.handovers])
+        handovers = latency.Handovers(
+            [read_parts(folder) for folder in folders] for folders in config.handovers.values()
+        )
         rows = latency.latencies(results, record.start_us, handovers).cache()
         drawn = latency.series(rows)
         findings = Findings(

@@ -1,13 +1,14 @@
 """Latency of every result, calculated on Spark from the run directory.
 
 Event-time latency: arrival at the sink − highest event time among the inputs of the result.
-Processing-time latency: arrival − the moment by which all inputs up to that event time had been
+Processing-time latency: arrival − the moment by which the inputs up to that event time had been
 handed to the system.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,29 +33,49 @@ _LATENCIES = pa.schema(
 
 
 class Handovers:
-    """When the system had been handed everything up to a time of the schedule."""
+    """When the system had been handed what was due up to a time of the schedule."""
 
-    def __init__(self, tables: list[pa.Table | None]) -> None:
-        self._steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-        for table in tables:
-            if table is None:
-                continue
-            until = table.column("until_us").to_numpy()
-            handed = table.column("handed_us").to_numpy()
-            # A range that was read again counts from its first reading.
-            order = np.lexsort((handed, until))
-            until, first = np.unique(until[order], return_index=True)
-            self._steps.append((until, np.maximum.accumulate(handed[order][first])))
+    def __init__(self, streams: Iterable[Sequence[pa.Table | None]]) -> None:
+        """The hand-overs of the driver instances of each stream."""
+        self._streams = [
+            [_steps(table) for table in tables if table is not None] for tables in streams
+        ]
 
     def at(self, times_us: NDArray[np.int64]) -> NDArray[np.float64]:
-        """NaN where an instance never handed over that much."""
-        moments = np.full(len(times_us), -np.inf)
-        for until, handed in self._steps:
-            place = np.searchsorted(until, times_us, side="left")
-            # Behind the last event of an instance there is nothing more to hand over.
-            known = handed[np.minimum(place, len(handed) - 1)].astype(np.float64)
-            moments = np.maximum(moments, known)
+        """The slowest instance of a stream decides; of several streams, the quickest.
+
+        Which stream the latest input of a result came from is not known. Its hand-over is not
+        before that of the quickest stream, so the latency is never underestimated.
+        """
+        moments = np.full(len(times_us), np.inf)
+        for instances in self._streams:
+            handed = [steps.at(times_us) for steps in instances]
+            if handed:
+                moments = np.minimum(moments, np.max(handed, axis=0))
         return np.where(np.isfinite(moments), moments, np.nan)
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The hand-overs of one instance, in the order of the schedule."""
+
+    until_us: NDArray[np.int64]
+    handed_us: NDArray[np.int64]
+
+    def at(self, times_us: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Infinity for what was never handed over."""
+        place = np.searchsorted(self.until_us, times_us, side="right")
+        known = np.append(self.handed_us.astype(np.float64), np.inf)
+        return known[place]
+
+
+def _steps(table: pa.Table) -> _Steps:
+    until = table.column("until_us").to_numpy()
+    handed = table.column("handed_us").to_numpy()
+    # A range that was read again counts from its first reading.
+    order = np.lexsort((handed, until))
+    until, first = np.unique(until[order], return_index=True)
+    return _Steps(until, np.maximum.accumulate(handed[order][first]))
 
 
 def latencies(results: DataFrame, start_us: int, handovers: Handovers) -> DataFrame:

@@ -147,15 +147,20 @@ def resource_series(samples: pa.Table | None, start_us: int) -> Resources:
 
 def resource_summary(series: Resources, load_s: float) -> dict[str, ResourceSummary]:
     """Means over the time of the load."""
-    during = [i for i, t in enumerate(series.time_s) if 0 <= t <= load_s]
+    during = [i for i, t in enumerate(series.time_s) if i > 0 and 0 <= t <= load_s]
     if not during:
         return {}
+    times = series.time_s
+
+    def total(per_s: Sequence[float]) -> float:
+        return round(sum(per_s[i] * (times[i] - times[i - 1]) for i in during), 1)
+
     return {
         name: ResourceSummary(
             cpu_percent_mean=round(sum(role.cpu_percent[i] for i in during) / len(during), 1),
             memory_mb_max=max(role.memory_mb[i] for i in during),
-            disk_mb_written=round(sum(role.disk_mb_per_s[i] for i in during) * EVERY_S, 1),
-            network_mb=round(sum(role.network_mb_per_s[i] for i in during) * EVERY_S, 1),
+            disk_mb_written=total(role.disk_mb_per_s),
+            network_mb=total(role.network_mb_per_s),
         )
         for name, role in series.roles.items()
     }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import xxhash
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.driver.config import LoadConfig
@@ -34,6 +37,13 @@ class RunRecord(BaseModel):
     def replay(self) -> Replay:
         offered = tuple(status.offered for status in self.instances)
         return Replay(self.load, self.start_us, offered)
+
+    @property
+    def input_hash(self) -> str:
+        """Of every event that was offered, and of what its columns mean."""
+        streams = {name: spec.model_dump() for name, spec in self.load.streams.items()}
+        text = f"{self.fingerprint:016x} {json.dumps(streams, sort_keys=True)}"
+        return xxhash.xxh3_64_hexdigest(text.encode())
 
     @property
     def fingerprint(self) -> int:

@@ -35,7 +35,10 @@ def validate(
     arrived = results.selectExpr("count(*) AS actual", late).collect()[0]
     actual = _final_updates(results, query) if query.output_mode == "update" else results
     keys = list(query.shape.keys)
-    values = [c for c in expected.columns if c not in keys and c in actual.columns]
+    lacking = [name for name in expected.columns if name not in actual.columns]
+    if lacking:
+        raise ValueError(f"the results lack the column {', '.join(lacking)}, which is expected")
+    values = [name for name in expected.columns if name not in keys]
     compared = _compared(expected, actual, keys, values)
     counts = _counts(compared)
     return Validation(
@@ -107,16 +110,21 @@ def _compared(
     n_expected = F.coalesce(F.size("expected"), F.lit(0))
     n_actual = F.coalesce(F.size("actual"), F.lit(0))
     n_expected, n_actual = F.greatest(n_expected, F.lit(0)), F.greatest(n_actual, F.lit(0))
-    unmatched = F.filter("actual", lambda a: ~F.exists("expected", lambda e: same(a, e)))
+    strange = F.size(F.filter("actual", lambda a: ~F.exists("expected", lambda e: same(a, e))))
+    unseen = F.size(F.filter("expected", lambda e: ~F.exists("actual", lambda a: same(a, e))))
+    missing = F.greatest(n_expected - n_actual, F.lit(0))
     surplus = F.greatest(n_actual - n_expected, F.lit(0))
     known = n_expected > 0
     return joined.select(
         "*",
         n_expected.alias("n_expected"),
-        F.greatest(n_expected - n_actual, F.lit(0)).alias("missing"),
+        missing.alias("missing"),
         F.when(known, 0).otherwise(surplus).alias("extra"),
         F.when(known, surplus).otherwise(0).alias("duplicate"),
-        F.when(known & (n_actual > 0), F.size(unmatched)).otherwise(0).alias("wrong"),
+        # A value that was sent twice instead of another one is strange to nobody, but unseen.
+        F.when(known & (n_actual > 0), F.greatest(strange, unseen - missing))
+        .otherwise(0)
+        .alias("wrong"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -50,6 +50,10 @@ class Query(BaseModel):
     @property
     def shape(self) -> ResultShape:
         raise NotImplementedError
+
+    def settings(self) -> dict[str, Any]:
+        """All parameters with their defaults, for the report."""
+        return self.model_dump(mode="json")
 
     @property
     def alignment_us(self) -> int:

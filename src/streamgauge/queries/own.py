@@ -111,6 +111,9 @@ class BoundQuery(Query):
     def oracle_is(self) -> str:
         return SAME_FUNCTION if self.own.oracle_function is None else "given by the user"
 
+    def settings(self) -> dict[str, Any]:
+        return {"output_mode": self.output_mode, **self.parameters}
+
     @property
     def data_set(self) -> DataSet:
         return self.own.data_set

@@ -58,15 +58,15 @@ class Replay:
 
     @cached_property
     def frontier_us(self) -> int:
-        """The highest time, since 1970, up to which the input was complete.
+        """The time, since 1970, up to which a system may take its input for complete.
 
-        Each stream has reached its last event, less the disorder; the slowest stream counts.
+        That is the highest event time of a stream less the disorder; the slowest stream counts.
         """
-        frontiers = [
-            max((self._last_us(i) for i in self.load.instances_of(stream)), default=0)
+        highest = [
+            max(self._highest_us(i) for i in self.load.instances_of(stream))
             for stream in self.load.streams
         ]
-        return self.start_us + min(frontiers) - self.load.disorder_us
+        return self.start_us + min(highest) - self.load.watermark_delay_us
 
     def slices(self, stream: str) -> list[Slice]:
         """The whole stream in pieces of about equal size."""
@@ -112,10 +112,16 @@ class Replay:
             for begin in range(first, last, SLICE):
                 yield Slice(instance, begin, min(begin + SLICE, last))
 
-    def _last_us(self, instance: int) -> int:
+    def _highest_us(self, instance: int) -> int:
+        """Highest event time that the instance offered, in the time of the schedule."""
         offered = self.offered[instance]
+        if not offered:
+            return 0
         times = InstanceSchedule(self.schedule, instance, self.load.instances)
-        return times.time_us(offered - 1) if offered else 0
+        # An older event cannot be more recent than the last one less the disorder.
+        first = times.count_before(times.time_us(offered - 1) - self.load.disorder_us)
+        columns = self.columns(Slice(instance, min(first, offered - 1), offered), ())
+        return int(columns[EVENT_TIME].max()) - self.start_us
 
 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:

@@ -51,7 +51,7 @@ FIGURES = MappingProxyType(
         ),
         "mean": Figure("mean", "Mean latency of the results after the warm-up.", units.duration),
         "min": Figure("min", "The least latency of a result after the warm-up.", units.duration),
-        "max": Figure("max", "The highest latency of a result.", units.duration),
+        "max": Figure("max", "The highest latency of a result after the warm-up.", units.duration),
         "p50": _quantile("p50", "Half"),
         "p90": _quantile("p90", "90 %"),
         "p95": _quantile("p95", "95 %"),
@@ -71,7 +71,7 @@ FIGURES = MappingProxyType(
         "wrong": Figure(
             "wrong", "Results that were expected and arrived with another value.", units.count
         ),
-        "late": Figure("late", "Results that arrived too late to be counted.", units.count),
+        "late": Figure("late", "Results that arrived after the run had been closed.", units.count),
         "oracle": Figure("compared with", "Where the expected results come from."),
         "input_matches": Figure(
             "same input", "Did the oracle see the same input bytes as the system?"

@@ -9,7 +9,7 @@ from streamgauge.report.markup import Html, element, joined, table
 
 _STATISTICS = ("count", "mean", "min", "p50", "p90", "p95", "p99", "p99_9", "max")
 _COUNTS = ("expected", "actual", "missing", "extra", "duplicate", "wrong", "late")
-_FAULTS = frozenset({"missing", "extra", "duplicate", "wrong"})
+_FAULTS = frozenset({"missing", "extra", "duplicate", "wrong", "late"})
 
 
 def figures(summary: Summary) -> Html:

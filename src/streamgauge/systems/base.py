@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from streamgauge.channels.direct.security import Endpoint
 from streamgauge.component import Component
 from streamgauge.driver.config import LoadConfig
+from streamgauge.queries.base import Query
 from streamgauge.queries.own import QueryConfig
 
 
@@ -39,6 +40,9 @@ class System(BaseModel):
     def launch(self, context: SystemContext) -> Component:
         """Starts the system's process; it is ready when it says so."""
         raise NotImplementedError
+
+    def check(self, query_name: str, query: Query) -> None:
+        """Refuses, with an ExperimentError, a query that the system cannot run."""
 
     def versions(self) -> dict[str, str]:
         """Of everything that the system consists of."""

@@ -42,6 +42,11 @@ class Listen(BaseModel):
         for key, path in (("certificate", certificate), ("private_key", private_key)):
             if path is not None and not path.is_file():
                 raise ExperimentError(f"channel.{key}", f"there is no file {path}")
+        if (certificate is None) != (private_key is None):
+            lacking = "certificate" if certificate is None else "private_key"
+            raise ExperimentError(
+                f"channel.{lacking}", "is missing", fix="give both for TLS, or neither"
+            )
         return cls(
             host=host,
             token=token or secrets.token_hex(16),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import pyarrow as pa
@@ -38,14 +39,18 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
     def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:  # noqa: ARG002
         wanted = Range.model_validate_json(ticket.ticket)
         blocks = self._instance.queue.take(wanted.from_us, wanted.until_us)
-        return flight.GeneratorStream(self._instance.events.spec.schema, self._hand_over(blocks))
+        handing = self._hand_over(blocks, wanted.until_us)
+        return flight.GeneratorStream(self._instance.events.spec.schema, handing)
 
-    def _hand_over(self, blocks: list[Block]) -> Iterator[pa.RecordBatch]:
+    def _hand_over(self, blocks: list[Block], until_us: int) -> Iterator[pa.RecordBatch]:
         handed = blocks[0].first if blocks else 0
         try:
-            for block in blocks:
+            for block, following in zip_longest(blocks, blocks[1:]):
                 handed = block.last
-                self._instance.handed_over(handed, block.batch.nbytes)
+                covered = (
+                    self._instance.schedule.time_us(following.first) if following else until_us
+                )
+                self._instance.handed_over(covered, block.batch.nbytes)
                 yield block.batch
         except GeneratorExit:
             self._report(

@@ -32,7 +32,7 @@ _PANES = pa.schema(
 
 
 class AggregationQuery(WindowedQuery):
-    """Q1 of the first spec."""
+    """Q1: the average price per gem pack over a window, or over all of them (global windows)."""
 
     windows: Literal["partitioned", "global"] = Field(
         default="partitioned", description="one window per key, or one over all keys"

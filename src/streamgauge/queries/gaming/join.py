@@ -37,7 +37,7 @@ _COLUMNS = ("user", "gem_pack", "price_cents")
 
 
 class JoinQuery(WindowedQuery):
-    """Q2 of the first spec."""
+    """Q2: pairs of a purchase and an ad of one user and gem pack, with the higher price."""
 
     keys: WholeNumber = Field(default=10_000, ge=1, le=1 << 30, description="users, and gem packs")
     selectivity: Share = Field(default=1.0, description="share of ads that can find a purchase")

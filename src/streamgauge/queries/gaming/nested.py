@@ -15,7 +15,7 @@ from streamgauge.events.gaming import GEOS
 from streamgauge.events.spec import EVENT_TIME, DataSet
 from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.windows import WindowedQuery
-from streamgauge.queries.replay import Replay
+from streamgauge.queries.replay import Columns, Replay
 from streamgauge.queries.tasks import spread
 from streamgauge.units import Share
 
@@ -38,7 +38,7 @@ _COLUMNS = ("geo", "price_cents")
 
 
 class NestedQuery(WindowedQuery):
-    """Q3 of the first spec."""
+    """Q3: purchases and ads joined per country, then the average per geo of the dear ones."""
 
     selectivity: Share = Field(default=0.001, description="share of ads that can find a purchase")
 
@@ -103,17 +103,12 @@ def _averages_of_window(replay: Replay, start: int, length: int) -> pa.RecordBat
     totals = np.zeros(GEOS, dtype=np.int64)
     counts = np.zeros(GEOS, dtype=np.int64)
     latest = np.zeros(GEOS, dtype=np.int64)
-    for country in range(COUNTRIES):
-        buyers = purchases["geo"] % COUNTRIES == country
-        partners = ads["geo"] % COUNTRIES == country
-        if not (buyers.any() and partners.any()):
+    partners_of = _by_country(ads)
+    for country, buyers in _by_country(purchases).items():
+        if country not in partners_of:
             continue
-        geo = purchases["geo"][buyers]
-        pairs = _pairs_above(
-            {name: values[buyers] for name, values in purchases.items()},
-            {name: values[partners] for name, values in ads.items()},
-        )
-        count, total, latest_us = pairs
+        geo = buyers["geo"]
+        count, total, latest_us = _pairs_above(buyers, partners_of[country])
         np.add.at(counts, geo, count)
         np.add.at(totals, geo, total)
         np.maximum.at(latest, geo, latest_us)
@@ -131,8 +126,20 @@ def _averages_of_window(replay: Replay, start: int, length: int) -> pa.RecordBat
     )
 
 
+def _by_country(events: Columns) -> dict[int, Columns]:
+    """The events of each country that has any."""
+    country = events["geo"] % COUNTRIES
+    order = np.argsort(country, kind="stable")
+    found, first = np.unique(country[order], return_index=True)
+    groups = np.split(order, first[1:])
+    return {
+        int(number): {name: values[places] for name, values in events.items()}
+        for number, places in zip(found, groups, strict=True)
+    }
+
+
 def _pairs_above(
-    purchases: dict[str, NDArray[np.int64]], ads: dict[str, NDArray[np.int64]]
+    purchases: Columns, ads: Columns
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """For each purchase: how many pairs lie above the limit, their total, their latest time."""
     order = np.argsort(ads["price_cents"], kind="stable")

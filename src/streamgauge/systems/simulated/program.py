@@ -131,7 +131,9 @@ class SimulatedProgram:
         self._position_us = until
         for queue in self._queues:
             queue.commit(until)
-        closed = self._averages.close(self._latest_us - self._config.context.load.disorder_us)
+        closed = self._averages.close(
+            self._latest_us - self._config.context.load.watermark_delay_us
+        )
         if closed is not None:
             due = time.monotonic() + self._config.latency_us / 1e6
             self._waiting.append((due, self._spoilt(closed)))

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from streamgauge.component import Component, module_argv
 from streamgauge.errors import ExperimentError
+from streamgauge.queries.base import Query
 from streamgauge.systems.base import System, SystemContext
 from streamgauge.systems.simulated.program import Faults, SimulatedProgramConfig
 from streamgauge.units import Count, DurationUs, Share
@@ -27,13 +28,19 @@ class SimulatedSystem(System):
     delay: Share = Field(default=0.0, description="share of results held back until it is stopped")
     drop: bool = Field(default=False, description="drops a connection half-way through the load")
 
-    def launch(self, context: SystemContext) -> Component:
-        if context.query.name != ONLY_QUERY:
+    def check(self, query_name: str, query: Query) -> None:
+        if query_name != ONLY_QUERY:
             raise ExperimentError(
                 "workload.query",
-                f"the simulated system does not know `{context.query.name}`",
+                f"the simulated system does not know `{query_name}`",
                 fix=f"use {ONLY_QUERY}, or another system",
             )
+        if query.output_mode != "append":
+            raise ExperimentError(
+                "workload.output_mode", "the simulated system only appends", fix="leave it out"
+            )
+
+    def launch(self, context: SystemContext) -> Component:
         config = SimulatedProgramConfig(
             context=context,
             capacity_per_s=self.capacity,

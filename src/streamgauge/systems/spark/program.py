@@ -103,7 +103,7 @@ class SparkProgram:
     ) -> StreamingQuery:
         from streamgauge.channels.direct.spark_source import CONFIG, FORMAT
 
-        delay = f"{self._config.context.load.disorder_us} microseconds"
+        delay = f"{self._config.context.load.watermark_delay_us} microseconds"
         streams = [
             spark.readStream.format(FORMAT)
             .option(CONFIG, source.model_dump_json())

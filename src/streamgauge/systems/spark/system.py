@@ -120,6 +120,8 @@ class SparkSystem(System):
         numbers = re.findall(r"\d+", self.master) if self.master.startswith("local") else []
         if self.master.startswith("local-cluster") and len(numbers) >= 2:
             return int(numbers[0]) * int(numbers[1])
+        if self.master == "local[*]":
+            return os.cpu_count() or 1
         return int(numbers[0]) if numbers else self.cores or 2
 
     def versions(self) -> dict[str, str]:
