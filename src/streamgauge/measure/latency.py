@@ -26,7 +26,7 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 BEYOND = 10
 """A quantile is shown when at least this many results lie beyond it."""
 KINDS = ("event_time", "processing_time")
-BINS_PER_DECADE = 10
+BINS_PER_DECADE = 40
 _LATENCIES = pa.schema(
     [("second", pa.int64()), ("event_time", pa.float64()), ("processing_time", pa.float64())]
 )
