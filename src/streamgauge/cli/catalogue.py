@@ -14,10 +14,10 @@ from streamgauge import plugins
 from streamgauge.errors import StreamgaugeError
 from streamgauge.events.spec import DataSet
 from streamgauge.experiments.load import builtin_names, read_experiment
+from streamgauge.experiments.plan import GIVEN_BY_THE_LOAD
 from streamgauge.units import format_duration
 
 _NOT_FOR_FILES = frozenset({"oracle_is"})
-_GIVEN_BY_THE_LOAD = frozenset({"duration_us", "rate_per_s", "marks"})
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def of_signature(function: Callable[..., Any]) -> list[Parameter]:
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
-        if name in _GIVEN_BY_THE_LOAD:
+        if name in GIVEN_BY_THE_LOAD:
             continue
         required = parameter.default is parameter.empty
         default = None if required else parameter.default

@@ -17,8 +17,8 @@ from streamgauge.measure.summary import (
 )
 from streamgauge.report import units
 from streamgauge.report.definitions import FIGURES
+from streamgauge.report.figures import COUNTS, STATISTICS
 
-VERDICT_MARKS = {Verdict.VALID: "✓", Verdict.INVALID: "✗", Verdict.UNKNOWN: "?", Verdict.VOID: "∅"}
 VERDICT_STYLES = {
     Verdict.VALID: "bold green",
     Verdict.INVALID: "bold red",
@@ -26,8 +26,6 @@ VERDICT_STYLES = {
     Verdict.VOID: "bold magenta",
 }
 YES_OR_NO = {True: ("✓ yes", "green"), False: ("✗ no", "red"), None: ("? unknown", "yellow")}
-_STATISTICS = ("count", "mean", "min", "p50", "p90", "p95", "p99", "p99_9", "max")
-_COUNTS = ("expected", "actual", "missing", "extra", "duplicate", "wrong", "late")
 _RESOURCES = ("cpu_percent_mean", "memory_mb_max", "disk_mb_written", "network_mb")
 
 
@@ -49,7 +47,7 @@ def _verdict(session: Session, summary: Summary) -> None:
     verdict = summary.verdict
     ending = "" if summary.status is Status.FINISHED else f" ({summary.status.value})"
     session.say(
-        (f"{VERDICT_MARKS[verdict]} {verdict.value}", VERDICT_STYLES[verdict]),
+        (f"{verdict.mark} {verdict.value}", VERDICT_STYLES[verdict]),
         f"{ending}   {summary.name}, run {summary.run}",
     )
     for reason in summary.reasons:
@@ -90,7 +88,7 @@ def _latency(session: Session, summary: Summary) -> None:
     latency = summary.latency_ms
     session.say()
     table = plain_table("latency", "event time", "processing time")
-    for name in _STATISTICS:
+    for name in STATISTICS:
         if getattr(latency.event_time, name) is getattr(latency.processing_time, name) is None:
             # Too few results to carry it.
             continue
@@ -113,7 +111,7 @@ def _validation(session: Session, summary: Summary) -> None:
     validation = summary.validation
     _heading(session, "validation")
     counts = [
-        f"{FIGURES[name].label} {_written(name, getattr(validation, name))}" for name in _COUNTS
+        f"{FIGURES[name].label} {_written(name, getattr(validation, name))}" for name in COUNTS
     ]
     session.say(f"  {', '.join(counts)}")
     session.say(f"  compared with: {validation.oracle or 'nothing'}")

@@ -8,6 +8,7 @@ with a method `judge`, registered under the entry point group `streamgauge.polic
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -88,22 +89,34 @@ def _judge_size(marks: QueueMarks, sample: QueueSample) -> str | None:
     )
 
 
-class TimePolicy:
-    """Above q_a is tolerated for a time without a break."""
+class _MarkedPolicy(ABC):
+    """What the policies share: at q_a all is forgotten, above q_b all is lost."""
 
-    def __init__(self, marks: QueueMarks, patience_us: int = 5_000_000) -> None:
+    def __init__(self, marks: QueueMarks) -> None:
         self._marks = marks
-        self._patience_us = parameters.span_us("load.policy.patience", patience_us)
         self._since: QueueSample | None = None
+        """The sample with which a stay above q_a, or a look at it, began."""
 
     def judge(self, sample: QueueSample) -> str | None:
         if sample.size <= self._marks.acceptable:
             self._since = None
             return None
-        return _judge_size(self._marks, sample) or self._judge_stay(sample)
+        self._since = self._since or sample
+        return _judge_size(self._marks, sample) or self._judge_above(sample, self._since)
 
-    def _judge_stay(self, sample: QueueSample) -> str | None:
-        self._since = since = self._since or sample
+    @abstractmethod
+    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
+        """Between q_a and q_b."""
+
+
+class TimePolicy(_MarkedPolicy):
+    """Above q_a is tolerated for a time without a break."""
+
+    def __init__(self, marks: QueueMarks, patience_us: int = 5_000_000) -> None:
+        super().__init__(marks)
+        self._patience_us = parameters.span_us("load.policy.patience", patience_us)
+
+    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
         above_us = sample.time_us - since.time_us
         if above_us < self._patience_us:
             return None
@@ -113,26 +126,18 @@ class TimePolicy:
         )
 
 
-class CountPolicy:
+class CountPolicy(_MarkedPolicy):
     """Above q_a is tolerated for a number of pushes, by default (q_b − q_a)/2."""
 
     def __init__(self, marks: QueueMarks, patience: int | None = None) -> None:
-        self._marks = marks
+        super().__init__(marks)
         self._patience = (
             _half_way(marks)
             if patience is None
             else parameters.whole("load.policy.patience", patience, least=1, most=MAX_EVENTS)
         )
-        self._since: QueueSample | None = None
 
-    def judge(self, sample: QueueSample) -> str | None:
-        if sample.size <= self._marks.acceptable:
-            self._since = None
-            return None
-        return _judge_size(self._marks, sample) or self._judge_stay(sample)
-
-    def _judge_stay(self, sample: QueueSample) -> str | None:
-        self._since = since = self._since or sample
+    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
         pushes = sample.pushed - since.pushed
         if pushes < self._patience:
             return None
@@ -142,7 +147,7 @@ class CountPolicy:
         )
 
 
-class CombinedPolicy:
+class CombinedPolicy(_MarkedPolicy):
     """Above q_a is tolerated as long as the queue does not keep growing.
 
     It looks when the queue rises above q_a, and again after every (q_b − q_a)/2 pushes. A
@@ -151,27 +156,19 @@ class CombinedPolicy:
     """
 
     def __init__(self, marks: QueueMarks) -> None:
-        self._marks = marks
+        super().__init__(marks)
         self._pushes_between_looks = _half_way(marks)
-        self._last_look: QueueSample | None = None
 
-    def judge(self, sample: QueueSample) -> str | None:
-        if sample.size <= self._marks.acceptable:
-            self._last_look = None
-            return None
-        return _judge_size(self._marks, sample) or self._look(sample)
-
-    def _look(self, sample: QueueSample) -> str | None:
-        self._last_look = last = self._last_look or sample
-        pushes = sample.pushed - last.pushed
+    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
+        pushes = sample.pushed - since.pushed
         if pushes < self._pushes_between_looks:
             return None
-        self._last_look = sample
-        if sample.size <= last.size:
+        self._since = sample
+        if sample.size <= since.size:
             return None
         return (
             f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,} and grown"
-            f" by {sample.size - last.size:,} in {pushes:,} pushes at {_seconds(sample.time_us)}"
+            f" by {sample.size - since.size:,} in {pushes:,} pushes at {_seconds(sample.time_us)}"
         )
 
 

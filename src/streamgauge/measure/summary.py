@@ -18,6 +18,11 @@ class Verdict(str, Enum):
     UNKNOWN = "unknown"
     VOID = "void"
 
+    @property
+    def mark(self) -> str:
+        """A sign besides the colour."""
+        return {"valid": "✓", "invalid": "✗", "unknown": "?", "void": "∅"}[self.value]
+
 
 class Status(str, Enum):
     """How the run ended."""

@@ -7,8 +7,8 @@ from streamgauge.report import units
 from streamgauge.report.definitions import FIGURES, label, written
 from streamgauge.report.markup import Html, element, joined, table
 
-_STATISTICS = ("count", "mean", "min", "p50", "p90", "p95", "p99", "p99_9", "max")
-_COUNTS = ("expected", "actual", "missing", "extra", "duplicate", "wrong", "late")
+STATISTICS = ("count", "mean", "min", "p50", "p90", "p95", "p99", "p99_9", "max")
+COUNTS = ("expected", "actual", "missing", "extra", "duplicate", "wrong", "late")
 _FAULTS = frozenset({"missing", "extra", "duplicate", "wrong", "late"})
 
 
@@ -61,7 +61,7 @@ def _share(summary: Summary) -> str:
 def _latency(event_time: LatencyStatistics, processing_time: LatencyStatistics) -> Html:
     rows = [
         (label(name), _statistic(name, event_time), _statistic(name, processing_time))
-        for name in _STATISTICS
+        for name in STATISTICS
     ]
     return element(
         "div",
@@ -88,7 +88,7 @@ def _growing(statistics: LatencyStatistics) -> Html:
 
 def _validation(validation: Validation) -> Html:
     rows: list[tuple[str, ...]] = [
-        (label(name), _validation_count(name, getattr(validation, name))) for name in _COUNTS
+        (label(name), _validation_count(name, getattr(validation, name))) for name in COUNTS
     ]
     same = {True: "✓ yes", False: "✗ no", None: "? unknown"}[validation.input_matches]
     kind = {True: "good", False: "bad", None: "open"}[validation.input_matches]

@@ -10,7 +10,6 @@ from streamgauge.report import units
 from streamgauge.report.definitions import FIGURES, label
 from streamgauge.report.markup import Html, element, joined
 
-_MARKS = {Verdict.VALID: "✓", Verdict.INVALID: "✗", Verdict.UNKNOWN: "?", Verdict.VOID: "∅"}
 _MEANINGS = {
     Verdict.VALID: "Every result was compared with what it should be, and is right.",
     Verdict.INVALID: "The system's results are not what they should be.",
@@ -64,7 +63,7 @@ def verdict(summary: Summary) -> Html:
             "div",
             element(
                 "p",
-                element("span", _MARKS[value], class_="mark", aria_hidden="true"),
+                element("span", value.mark, class_="mark", aria_hidden="true"),
                 " ",
                 element("span", value.value, id="verdict"),
                 class_="word",

@@ -157,7 +157,7 @@ def _run_fields(run: StoredRun) -> dict[str, Any]:
 
 
 def _run_cells(run: StoredRun) -> list[Text]:
-    from streamgauge.cli.results import VERDICT_MARKS, VERDICT_STYLES, YES_OR_NO
+    from streamgauge.cli.results import VERDICT_STYLES, YES_OR_NO
     from streamgauge.cli.terminal import QUICK_STAMP
     from streamgauge.report import units
 
@@ -169,7 +169,7 @@ def _run_cells(run: StoredRun) -> list[Text]:
     return [
         Text(run.name),
         Text(run.status),
-        Text(f"{VERDICT_MARKS[verdict]} {verdict.value}", VERDICT_STYLES[verdict]),
+        Text(f"{verdict.mark} {verdict.value}", VERDICT_STYLES[verdict]),
         Text(*YES_OR_NO[summary.sustained]),
         Text(units.NOTHING if offered is None else units.rate(offered)),
         Text(units.NOTHING if p99 is None else units.duration(p99)),
