@@ -115,6 +115,7 @@ def test_a_phase_that_was_broken_off_is_marked() -> None:
     assert "·  drain" in told.text
 
 
-def test_without_a_terminal_there_are_plain_lines() -> None:
+def test_without_a_terminal_there_are_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
     assert isinstance(watcher(Told(terminal=True).session), LiveDisplay)
     assert isinstance(watcher(Told(terminal=False).session), PlainLines)
