@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from benchmarks.channel import measure_channel
 from benchmarks.generation import measure_generation
 from benchmarks.results import Figure
 from benchmarks.validation import measure_validation
+from streamgauge.component import LARGE_ARRAYS
 
 
 def main() -> int:
@@ -26,4 +28,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if not LARGE_ARRAYS.items() <= os.environ.items():
+        # As the processes of a run have it; the allocator reads it when it starts.
+        again = [sys.executable, "-m", "benchmarks", *sys.argv[1:]]
+        os.execve(sys.executable, again, {**os.environ, **LARGE_ARRAYS})
     sys.exit(main())

@@ -23,6 +23,9 @@ from streamgauge.errors import ComponentError
 
 Message = dict[str, Any]
 STOP_TIMEOUT_S = 8.0
+LARGE_ARRAYS = {"MALLOC_MMAP_THRESHOLD_": "67108864", "MALLOC_TRIM_THRESHOLD_": "268435456"}
+"""Environment for processes that make large arrays all the time: glibc would give each one back to
+the kernel and fault its pages in again, which takes twice as long as filling them."""
 
 
 class Component:

@@ -15,7 +15,7 @@ from types import FrameType
 
 import yaml
 
-from streamgauge.component import Component, module_argv
+from streamgauge.component import LARGE_ARRAYS, Component, module_argv
 from streamgauge.errors import ExitCode, RunInterrupted, StreamgaugeError
 from streamgauge.experiments.environment import Environment
 from streamgauge.experiments.plan import (
@@ -125,6 +125,7 @@ class _Run:
                 module_argv("streamgauge.measure.calculate", str(path)),
                 log=self._directory.logs / "measure.log",
                 env={
+                    **LARGE_ARRAYS,
                     **guard.env,
                     **find_java().env(guard.scratch),
                     **spark_env(config.master),

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from streamgauge.channels.direct.processes import InstanceProcessConfig, SinkProcessConfig
 from streamgauge.channels.direct.security import Endpoint
-from streamgauge.component import Component, Message, module_argv
+from streamgauge.component import LARGE_ARRAYS, Component, Message, module_argv
 from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.sink import SinkStatus
@@ -226,7 +226,7 @@ class Trial:
             name,
             module_argv("streamgauge.channels.direct.processes", role, str(path)),
             log=self._directory.logs / f"{short}.log",
-            env=self._guard.env,
+            env={**LARGE_ARRAYS, **self._guard.env},
         )
 
     def _roles(self) -> dict[str, Role]:
