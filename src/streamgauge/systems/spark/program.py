@@ -140,14 +140,28 @@ class SparkProgram:
             running.awaitTermination()
         except Exception as error:
             traceback.print_exc()
-            self._console.emit("failed", reason=_first_cause(error), fix=_QUERY_FIX)
+            self._console.emit("failed", reason=_first_cause(error), fix=_fix(error))
 
 
+def _fix(error: Exception) -> str:
+    return _JVM_FIX if _jvm_is_gone(error) else _QUERY_FIX
+
+
+def _jvm_is_gone(error: Exception) -> bool:
+    """Py4J says in several ways that nobody is at the other end any more."""
+    signs = ("Py4JNetworkError", "Answer from Java side is empty", "Connection refused")
+    text = f"{type(error).__name__} {error}"
+    return any(sign in text for sign in signs)
+
+
+_JVM_FIX = "the log may say why; for lack of memory raise `system.memory`"
 _QUERY_FIX = "the log has Spark's own explanation; correct the query or its settings"
 
 
 def _first_cause(error: Exception) -> str:
     """The line of a Spark error that says something, without the stack."""
+    if _jvm_is_gone(error):
+        return "Spark's JVM has ended"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if "Error:" in line or "Exception:" in line]
     return (telling[-1] if telling else lines[0] if lines else type(error).__name__)[:300]
@@ -163,7 +177,7 @@ def main() -> None:
         os._exit(1)
     except Exception as error:
         traceback.print_exc()
-        console.emit("failed", reason=_first_cause(error), fix=_QUERY_FIX)
+        console.emit("failed", reason=_first_cause(error), fix=_fix(error))
         os._exit(1)
 
 

@@ -48,7 +48,8 @@ def open_session(
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.driver.extraJavaOptions": (
             f"-Dlog4j2.configurationFile={quiet.as_uri()} -Djava.io.tmpdir={scratch} "
-            f"-XX:-UsePerfData {_SHORT_LIVED if short else ''}"
+            # A JVM without memory does not fail but crawls; better it ends, and is named.
+            f"-XX:-UsePerfData -XX:+ExitOnOutOfMemoryError {_SHORT_LIVED if short else ''}"
         ),
     }
     if is_local(master):

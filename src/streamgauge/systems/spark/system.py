@@ -33,7 +33,7 @@ class SparkSystem(System):
     trigger: DurationUs = Field(
         default=0, description="micro-batch interval; 0 s: as soon as possible"
     )
-    memory: str = Field(default="2g", description="of the program and of each executor")
+    memory: str = Field(default="4g", description="of the program and of each executor")
     cores: WholeNumber | None = Field(
         default=None, ge=1, description="in total; default: the master's"
     )
