@@ -13,6 +13,7 @@ from streamgauge.experiments.load import read_experiment
 from streamgauge.experiments.plan import Plan, make_plan
 from streamgauge.experiments.progress import Observer, Progress
 from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.systems.spark.system import SparkSystem
 
 from . import made_up
 from .calling import call
@@ -182,7 +183,7 @@ def test_a_dry_run_starts_nothing_and_prints_an_experiment_that_plans_the_same(
         "length": "1 s",
     }
     assert data["load"]["policy"] == {"name": "time", "patience": "3 s"}
-    assert data["system"]["memory"] == "2g"
+    assert data["system"]["memory"] == SparkSystem().memory
     saved = tmp_path / "quickstart.yaml"
     saved.write_text(answer.out)
     again = make_plan(*read_experiment(str(saved)))
