@@ -12,7 +12,7 @@ from benchmarks.results import Figure
 from streamgauge.driver.config import LoadConfig, ScheduleConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.sink import ARRIVAL
-from streamgauge.measure.calculate import CalculationConfig, calculate
+from streamgauge.measure.calculate import CalculationWork, calculate
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Validation
 from streamgauge.queries.gaming.aggregation import AggregationQuery
@@ -49,17 +49,11 @@ def measure_validation(folder: Path) -> Iterator[Figure]:
     results.mkdir()
     for number, part in enumerate(sorted((folder / "written").glob("*.parquet"))):
         part.rename(results / f"part-{number:05d}.parquet")
-    config = CalculationConfig(
-        record=folder / "record.json",
-        results=results,
-        handovers={},
-        master="local[*]",
-        scratch=folder,
-    )
+    work = CalculationWork(record=folder / "record.json", results=results, handovers={})
     costs = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        findings = calculate(spark, config, None)
+        findings = calculate(spark, work, None)
         costs.append((time.perf_counter() - began) / SECONDS)
         _check(findings.validation)
     spark.stop()

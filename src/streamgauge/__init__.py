@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from streamgauge.errors import StreamgaugeError
     from streamgauge.events.columns import Choice, Keys, Real, Whole
     from streamgauge.events.spec import DataSet, StreamSpec, event_spec
-    from streamgauge.experiments.api import Result, run
+    from streamgauge.experiments.api import Result, resume, run
     from streamgauge.queries.own import query
 
 _HOMES = {
@@ -28,6 +28,7 @@ _HOMES = {
     "Whole": "streamgauge.events.columns",
     "event_spec": "streamgauge.events.spec",
     "query": "streamgauge.queries.own",
+    "resume": "streamgauge.experiments.api",
     "run": "streamgauge.experiments.api",
 }
 
@@ -43,6 +44,7 @@ __all__ = [
     "__version__",
     "event_spec",
     "query",
+    "resume",
     "run",
 ]
 

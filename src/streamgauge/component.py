@@ -102,7 +102,10 @@ class Component:
                     raise ComponentError(
                         f"{self.name} did not say `{event}` within {timeout_s:.0f} s",
                         fix="look at its log"
-                        + ("; on a slow machine raise `timeouts.start`" * (event == "ready")),
+                        + (
+                            "; on a slow machine raise `timeouts.start`"
+                            * (event in ("up", "ready"))
+                        ),
                         log=self.log,
                     ) from None
                 continue

@@ -23,6 +23,7 @@ def test_help_lists_the_commands_in_the_order_of_the_work() -> None:
         "validate",
         "run",
         "report",
+        "compare",
         "clean",
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from streamgauge.experiments import plan
+from streamgauge.experiments import study
 
 from .calling import call
 from .mutations import FILE, GENERATED, TEXT, Mutation, wrong_values
@@ -79,6 +79,6 @@ def test_a_crash_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object) -> None:
         raise KeyError("load")
 
-    monkeypatch.setattr(plan, "make_plan", crash)
+    monkeypatch.setattr(study, "make_study", crash)
     with pytest.raises(AssertionError, match="exit code 5"):
         require_refusal(Mutation("crash", TEXT.encode(), ("load",)))

@@ -119,3 +119,117 @@ def test_without_a_terminal_there_are_plain_lines(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TERM", "xterm-256color")
     assert isinstance(watcher(Told(terminal=True).session), LiveDisplay)
     assert isinstance(watcher(Told(terminal=False).session), PlainLines)
+
+
+def probing(number: int, note: str, phase: str = "load") -> Progress:
+    words = f"probe {number} at {number}00,000/s"
+    measured = 100_000.0 * number if phase == "load" else None
+    return Progress(
+        phase, f"{words}: {note}" if note else words, 9.0, 90.0, measured, part="search 1 of 2"
+    )
+
+
+def test_plain_lines_name_the_part_of_a_study_and_each_probe_once(
+    plain: tuple[Told, PlainLines],
+) -> None:
+    told, lines = plain
+    for number in (1, 2):
+        for _ in range(10):
+            lines.progress(probing(number, "starting the driver", "start"))
+        for _ in range(20):
+            told.now_s += 0.5
+            lines.progress(probing(number, ""))
+    lines.progress(Progress("start", "", 30.0, 60.0, part="trial 1: rate 90 %"))
+    lines.progress(Progress("start", "", 30.0, 60.0, part="trial 2: rate 90 %"))
+    assert told.text.splitlines() == [
+        "[9 s] search 1 of 2 · start: probe 1 at 100,000/s: starting the driver, "
+        "about 1 min 30 s left",
+        "[9 s] search 1 of 2 · load: probe 1 at 100,000/s, offered 100,000/s, "
+        "about 1 min 30 s left",
+        "[9 s] search 1 of 2 · start: probe 2 at 200,000/s: starting the driver, "
+        "about 1 min 30 s left",
+        "[9 s] search 1 of 2 · load: probe 2 at 200,000/s, offered 200,000/s, "
+        "about 1 min 30 s left",
+        "[30 s] trial 1: rate 90 % · start, about 1 min 00 s left",
+        "[30 s] trial 2: rate 90 % · start, about 1 min 00 s left",
+    ]
+
+
+def test_a_long_trial_of_a_study_still_shows_that_it_lives(plain: tuple[Told, PlainLines]) -> None:
+    told, lines = plain
+    for half_seconds in range(2 * 61):
+        told.now_s = half_seconds / 2
+        lines.progress(probing(1, ""))
+    assert len(told.text.splitlines()) == 3
+
+
+def rendered(told: Told, display: LiveDisplay) -> str:
+    """What is on the screen at this moment."""
+    with told.session.err.capture() as captured:
+        told.session.err.print(display.render())
+    return captured.get()
+
+
+def test_the_phases_start_again_with_each_part_of_a_study() -> None:
+    told = Told(terminal=True)
+    display = LiveDisplay(told.session, clock=told.clock)
+    for phase in ("start", "load", "drain", "measure", "report"):
+        told.now_s += 10
+        display.progress(Progress(phase, "", 1.0, 1.0, part="trial 1: rate 90 %"))
+    told.now_s += 10
+    display.progress(Progress("start", "", 1.0, 1.0, part="trial 2: rate 80 %"))
+    told.now_s += 3
+
+    text = rendered(told, display)
+
+    assert "✓  trial 1: rate 90 %  50 s" in text
+    assert text.index("trial 1") < text.index("trial 2: rate 80 %") < text.index("▸  start  ")
+    assert "▸  start    3 s" in text
+    assert "·  load" in text
+    assert "✓  load" not in text
+    assert "prepare" not in text
+
+
+def test_the_phases_start_again_with_each_probe_of_a_search() -> None:
+    told = Told(terminal=True)
+    display = LiveDisplay(told.session, clock=told.clock)
+    for number in (1, 2):
+        display.progress(probing(number, "", "start"))
+        told.now_s += 4
+        display.progress(probing(number, ""))
+        told.now_s += 20
+    display.progress(probing(3, "", "start"))
+
+    text = rendered(told, display)
+
+    assert "▸  start    0 s  probe 3 at 300,000/s" in text
+    assert "·  load" in text
+    assert "✗" not in text
+    assert text.count("search 1 of 2") == 1
+
+
+def test_a_part_that_was_broken_off_is_marked() -> None:
+    told = Told(terminal=True)
+    display = LiveDisplay(told.session, clock=told.clock)
+    for phase in ("start", "load", "report"):
+        display.progress(Progress(phase, "", 1.0, 1.0, part="trial 1"))
+    display.progress(Progress("start", "", 1.0, 1.0, part="trial 2"))
+
+    text = rendered(told, display)
+
+    assert "✗  trial 1" in text
+    assert text.count("✗") == 1
+
+
+def test_a_study_of_many_parts_does_not_fill_the_screen() -> None:
+    told = Told(terminal=True)
+    display = LiveDisplay(told.session, clock=told.clock)
+    for number in range(1, 101):
+        display.progress(Progress("load", "", 1.0, 1.0, part=f"trial {number}"))
+
+    text = rendered(told, display)
+
+    assert "94 earlier" in text
+    assert "trial 94 " not in text
+    assert "trial 95 " in text
+    assert len(text.splitlines()) < 25

@@ -94,3 +94,126 @@ def test_a_run_of_which_nothing_is_known_can_be_shown(capsys: pytest.CaptureFixt
     assert text.startswith("? unknown (failed)")
     assert "compared with: nothing" in text
     assert "99.0 %" in text
+
+
+def trial(**changes: Any) -> dict[str, Any]:
+    return made_up.summary(run="trials/01", **changes).model_dump()
+
+
+def spread(mean: float) -> dict[str, Any]:
+    return {"count": 1, "mean": mean, "min": mean, "max": mean}
+
+
+def case(trials: list[int], varied: dict[str, object], **changes: Any) -> dict[str, Any]:
+    figures = {
+        "offered_per_s": spread(100_000),
+        "drained_per_s": spread(98_000),
+        "event_time.p50": spread(850),
+        "event_time.p99": spread(1_234),
+    }
+    return {"varied": varied, "trials": trials, "figures": figures, **changes}
+
+
+FOUND: dict[str, Any] = {
+    "maximum_sustainable_per_s": 2_130_000.0,
+    "passed": 2_130_000.0,
+    "failed": 2_200_000.0,
+    "confidence": "confirmed by a trial of 60 s",
+    "tries": [
+        {"rate_per_s": 2_130_000.0, "kind": "confirm", "verdict": "passed", "length_s": 60.0}
+    ],
+}
+
+
+def cells(text: str, first: str) -> list[str]:
+    """The cells of the line of a table that begins with a word."""
+    line = next(line for line in text.splitlines() if line.strip().startswith(first))
+    return [cell.strip() for cell in line.split("   ") if cell.strip()]
+
+
+def test_a_search_begins_with_its_maximum(capsys: pytest.CaptureFixture[str]) -> None:
+    only = case([0], {})
+    only["figures"]["maximum_sustainable_per_s"] = spread(2_130_000)
+    text = shown(capsys, trials=[trial(**FOUND)], cases=[only], **FOUND)
+    assert text.splitlines()[:4] == [
+        "maximum sustainable throughput: 2,130,000 events/s",
+        "  passed 2,130,000/s, failed 2,200,000/s",
+        "  confirmed by a trial of 60 s",
+        "✓ valid   quickstart, run 2026-01-02-1-quickstart",
+    ]
+    assert cells(text, "cases")[1] == "offered"
+
+
+def test_a_search_that_found_nothing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    nothing = {**FOUND, "maximum_sustainable_per_s": None, "passed": None}
+    text = shown(capsys, trials=[trial(**nothing)], cases=[case([0], {})], **nothing)
+    assert text.startswith("maximum sustainable throughput: none found\n  failed 2,200,000/s\n")
+
+
+def test_a_study_shows_its_cases_instead_of_one_trial(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(
+        capsys,
+        trials=[trial(), trial(verdict="invalid", sustained=False), trial(sustained=None)],
+        cases=[
+            case([0], {"system.executors": 1}),
+            case([1, 2], {"system.executors": 2}, growing=True),
+        ],
+    )
+    assert cells(text, "executors 1") == [
+        "executors 1", "1", "100,000/s", "98,000/s", "850 ms", "1.23 s", "✓ valid", "✓ yes"
+    ]  # fmt: skip
+    assert cells(text, "executors 2")[1:2] == ["2"]
+    assert cells(text, "executors 2")[4:] == [
+        "850 ms, growing", "1.23 s", "1 ✗ invalid, 1 ✓ valid", "✗ no"
+    ]  # fmt: skip
+    assert "maximum" not in text
+    assert "validation" not in text
+    assert text.index("thresholds") < text.index("executors 1") < text.index(f"report: {REPORT}")
+
+
+def test_every_search_of_a_study_has_its_maximum(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = case([0], {"system.executors": 1}), case([1], {"system.executors": 2})
+    first["figures"]["maximum_sustainable_per_s"] = spread(2_130_000)
+    second["figures"]["maximum_sustainable_per_s"] = spread(2_130_000)
+    text = shown(capsys, trials=[trial(**FOUND), trial(**FOUND)], cases=[first, second])
+    assert cells(text, "cases")[1] == "maximum sustainable"
+    assert cells(text, "executors 1")[1] == "2,130,000/s"
+    assert cells(text, "executors 2")[1] == "2,130,000/s"
+
+
+def test_published_figures_stand_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    beside = [
+        {"label": "spark, 2 nodes", "figure": "event_time.p99", "value": 5_990, "ours": 1_198},
+        {"label": "spark, 4 nodes", "figure": "event_time.p99", "value": 4_955},
+    ]
+    text = shown(capsys, trials=[trial()], cases=[case([0], {})], published=beside)
+    assert cells(text, "spark, 2")[1:] == ["event time p99", "5.99 s", "1.20 s", "0.2 ×"]
+    assert cells(text, "spark, 4")[1:] == ["event time p99", "4.96 s", "–", "–"]
+    assert "other hardware" in text
+
+
+def limit(kind: str, strength: float) -> dict[str, Any]:
+    return {"kind": kind, "shown_by": f"{kind} 71 %", "advice": "do", "strength": strength}
+
+
+def test_the_three_strongest_limits_are_told_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = (("state", 0.1), ("CPU", 0.9), ("source", 0.7), ("shuffle", 0.5))
+    text = shown(capsys, limits=[limit(*one) for one in kinds])
+    told = text[text.index("limited by") : text.index("report:")].split("\n")
+    assert told[1:3] == ["  CPU: CPU 71 %", "    do"]
+    assert [line for line in told if "71 %" in line][1:] == [
+        "  source: source 71 %",
+        "  shuffle: shuffle 71 %",
+    ]
+
+
+def test_the_limits_of_several_trials_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    trials = [trial(limits=[limit("CPU", strength)]) for strength in (0.4, 0.9)]
+    text = shown(capsys, trials=trials, cases=[case([0, 1], {})])
+    assert text.count("CPU 71 %") == 1
+
+
+def test_hundreds_of_reasons_do_not_hide_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, verdict="invalid", reasons=[f"reason {n}" for n in range(300)])
+    assert "  and 290 more reasons" in text
+    assert "reason 11" not in text

@@ -10,9 +10,10 @@ import yaml
 from streamgauge.errors import ComponentError, RunInterrupted, StreamgaugeError
 from streamgauge.experiments import runner
 from streamgauge.experiments.load import read_experiment
-from streamgauge.experiments.plan import Plan, make_plan
+from streamgauge.experiments.plan import make_plan
 from streamgauge.experiments.progress import Observer, Progress
 from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.study import Study
 from streamgauge.systems.spark.system import SparkSystem
 
 from . import made_up
@@ -30,9 +31,9 @@ class Pretended:
         self.calls: list[dict[str, Any]] = []
 
     def execute(
-        self, plan: Plan, runs_dir: Path, observer: Observer, *, command: str, quick: bool
+        self, study: Study, runs_dir: Path, observer: Observer, *, command: str, quick: bool
     ) -> RunDirectory:
-        self.calls.append({"plan": plan, "command": command, "quick": quick})
+        self.calls.append({"study": study, "command": command, "quick": quick})
         summary = made_up.summary(quick=quick, **self.changes)
         directory = made_up.stored(runs_dir, summary)
         observer.started(directory.path)
@@ -85,7 +86,7 @@ def test_settings_reach_the_plan_and_the_command_to_repeat(
 ) -> None:
     call("run", "quickstart", "--set", "load.rate=5k", "--set", "system.trigger=1 s", *place)
     (only,) = pretended.calls
-    assert only["plan"].experiment.load.rate == 5_000
+    assert only["study"].experiment.load.rate == 5_000
     assert only["command"] == (
         "streamgauge run quickstart --set load.rate=5k --set 'system.trigger=1 s'"
     )

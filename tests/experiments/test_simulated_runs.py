@@ -68,8 +68,10 @@ def test_every_planted_fault_is_reported_with_its_exact_count(runs: Path) -> Non
 
 
 def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> None:
-    first = simulated(runs)
-    again = simulated(runs)
+    study = simulated(runs, repeat=2)
+    first, again = study.trials
+    assert study.exit_code is ExitCode.VALID
+    assert [case.figures["event_time.p99"].count for case in study.summary.cases] == [2]
     assert first.summary.verdict is Verdict.VALID
     assert first.exit_code is ExitCode.VALID
     assert first.summary.sustained is True
@@ -77,7 +79,7 @@ def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> N
     assert first.summary.validation.missing == 0
     assert len(first.summary.input_hash) == 16
     assert first.summary.input_hash == again.summary.input_hash
-    assert (runs / "latest").resolve() == again.path.resolve()
+    assert (runs / "latest").resolve() == study.path.resolve()
     check_files(first)
 
 
@@ -92,7 +94,6 @@ def check_files(result: Result) -> None:
         "summary.json",
         "series.json",
         "report.html",
-        "logs/measure.log",
         "results/part-00000.parquet",
         "resources/part-00000.parquet",
         "driver/0/samples/part-00000.parquet",

@@ -28,33 +28,42 @@ def on_spark(runs: Path, **changes: Any) -> Result:
     return streamgauge.run("quickstart", settings=settings, runs_dir=runs)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {
-            "workload__window": "2 s",
-            "workload__slide": "1 s",
-            "workload__output_mode": "update",
-            "load__disorder": "300 ms",
-        },
-        {"workload__query": "gaming.join", "workload__keys": 100, "load__instances": 3},
-        {
-            "workload__query": "gaming.nested",
-            "workload__selectivity": 0.05,
-            "system__state_store": "rocksdb",
-        },
-    ],
-    ids=["sliding-disorder-update", "join", "nested-rocksdb"],
-)
-def test_spark_gives_the_right_results(runs: Path, changes: dict[str, Any]) -> None:
-    result = on_spark(runs, **changes)
-    summary = result.summary
-    assert summary.verdict is Verdict.VALID, summary.reasons
-    assert summary.validation.expected
-    assert summary.validation.actual
-    assert summary.validation.oracle == "independent"
-    assert summary.latency_ms.event_time.count > 0
+WORKLOADS: list[dict[str, Any]] = [
+    {
+        "query": "gaming.aggregation",
+        "keys": 1000,
+        "window": "2 s",
+        "slide": "1 s",
+        "output_mode": "update",
+    },
+    {"query": "gaming.join", "keys": 100},
+    {"query": "gaming.nested", "selectivity": 0.05},
+]
+
+
+def test_spark_gives_the_right_results_for_every_query_in_one_sweep(runs: Path) -> None:
+    """Events out of order, more instances than streams, RocksDB; one Spark for all of them."""
+    result = on_spark(
+        runs,
+        vary={"workload": WORKLOADS},
+        load__disorder="300 ms",
+        load__instances=3,
+        system__state_store="rocksdb",
+    )
+    assert result.summary.verdict is Verdict.VALID, result.summary.reasons
     assert result.report.is_file()
+    assert len(result.trials) == len(WORKLOADS)
+    for trial, workload in zip(result.trials, WORKLOADS, strict=True):
+        summary = trial.summary
+        assert summary.parameters["workload.query"] == workload["query"]
+        assert summary.verdict is Verdict.VALID, summary.reasons
+        assert summary.validation.expected
+        assert summary.validation.actual
+        assert summary.validation.oracle == "independent"
+        assert summary.latency_ms.event_time.count > 0
+        assert trial.report.is_file()
+    spark_log = (result.path / "logs" / "spark.log").read_text()
+    assert spark_log.count("Setting default log level") <= 1
 
 
 def test_above_what_spark_sustains_results_are_right_and_the_run_is_unsustained(

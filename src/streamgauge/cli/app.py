@@ -15,7 +15,7 @@ from streamgauge.errors import UsageError
 from streamgauge.version import __version__
 
 PROGRAM = "streamgauge"
-COMMANDS = ("doctor", "list", "new", "validate", "run", "report", "clean")
+COMMANDS = ("doctor", "list", "new", "validate", "run", "report", "compare", "clean")
 _COMPLETION = "_STREAMGAUGE_COMPLETE"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -19,6 +20,9 @@ from streamgauge.measure.summary import Summary
 from streamgauge.report import units
 
 LINE_EVERY_S = 5.0
+STUDY_LINE_EVERY_S = 30.0
+"""A study goes on for hours, and each of its probes has a line anyway."""
+PARTS_SHOWN = 5
 Clock = Callable[[], float]
 
 
@@ -41,12 +45,12 @@ class Watcher:
 
 
 class PlainLines(Watcher):
-    """A line per phase and note, and one every few seconds while the load runs."""
+    """A line per part, phase and note, and one now and then while the load runs."""
 
     def __init__(self, session: Session, clock: Clock = time.monotonic) -> None:
         super().__init__(session)
         self._clock = clock
-        self._last: tuple[str, str] = ("", "")
+        self._last: tuple[str, str, str] = ("", "", "")
         self._said_at = float("-inf")
 
     def started(self, run: Path) -> None:
@@ -54,9 +58,10 @@ class PlainLines(Watcher):
         self._session.note(f"run: {run}")
 
     def progress(self, now: Progress) -> None:
-        here = (now.phase, now.note)
+        here = (now.part, now.phase, now.note)
         measuring = now.offered_per_s is not None
-        due = measuring and self._clock() - self._said_at >= LINE_EVERY_S
+        every_s = STUDY_LINE_EVERY_S if now.part else LINE_EVERY_S
+        due = measuring and self._clock() - self._said_at >= every_s
         if here == self._last and not due:
             return
         self._last = here
@@ -68,15 +73,27 @@ def _words(now: Progress) -> list[str]:
     doing = f"{now.phase}: {now.note}" if now.note else now.phase
     figures = [f"{name} {value}" for name, value in _figures(now) if value != units.NOTHING]
     left = [_left(now.remaining_s)] if now.remaining_s >= 1 else []
-    return [f"[{_seconds(now.elapsed_s)}]", ", ".join([doing, *figures, *left])]
+    part = [f"{now.part} ·"] if now.part else []
+    return [f"[{_seconds(now.elapsed_s)}]", *part, ", ".join([doing, *figures, *left])]
 
 
 def _left(seconds: float) -> str:
     return f"about {_seconds(seconds)} left"
 
 
+@dataclass(frozen=True)
+class _FinishedPart:
+    label: str
+    spent_s: float
+    broken_off: bool
+
+
+def _mark(*, broken_off: bool) -> Text:
+    return Text("✗", "red") if broken_off else Text("✓", "green")
+
+
 class LiveDisplay(Watcher):
-    """Redrawn in place: phases, time, rates, queue, results, latency."""
+    """Redrawn in place: parts of a study, phases, time, rates, queue, results, latency."""
 
     def __init__(self, session: Session, clock: Clock = time.monotonic) -> None:
         super().__init__(session)
@@ -84,6 +101,9 @@ class LiveDisplay(Watcher):
         self._began = self._phase_began = self._told_at = clock()
         self._now = Progress(PHASES[0], "", 0.0, 0.0)
         self._spent_s: dict[str, float] = {}
+        self._first = 0
+        self._parts: list[_FinishedPart] = []
+        self._part_began = self._began
         self._broken_off = ""
         self._over = False
 
@@ -98,30 +118,65 @@ class LiveDisplay(Watcher):
 
     def progress(self, now: Progress) -> None:
         moment = self._clock()
-        if now.phase != self._now.phase:
-            self._spent_s[self._now.phase] = moment - self._phase_began
-            self._phase_began = moment
-            if PHASES.index(now.phase) > PHASES.index(self._now.phase) + 1:
-                # An error or Ctrl-C leads straight to the report.
-                self._broken_off = self._now.phase
+        if now.part != self._now.part:
+            self._enter_part(now.phase, moment)
+        elif now.phase != self._now.phase:
+            self._enter_phase(now.phase, moment)
         self._now = now
         self._told_at = moment
+
+    def _enter_part(self, phase: str, moment: float) -> None:
+        """The phases start again, at the one that the part begins with."""
+        if self._now.part:
+            spent_s = moment - self._part_began
+            broken_off = bool(self._broken_off)
+            self._parts.append(_FinishedPart(self._now.part, spent_s, broken_off))
+        self._spent_s, self._broken_off = {}, ""
+        self._first = PHASES.index(phase)
+        self._part_began = self._phase_began = moment
+
+    def _enter_phase(self, phase: str, moment: float) -> None:
+        self._spent_s[self._now.phase] = moment - self._phase_began
+        self._phase_began = moment
+        place, before = PHASES.index(phase), PHASES.index(self._now.phase)
+        if place < before:
+            # The next probe of a search.
+            self._broken_off = ""
+            self._first = min(self._first, place)
+            for again in PHASES[place:]:
+                self._spent_s.pop(again, None)
+        elif place > before + 1:
+            # An error or Ctrl-C leads straight to the report.
+            self._broken_off = self._now.phase
 
     def finished(self, summary: Summary) -> None:  # noqa: ARG002
         self._spent_s[self._now.phase] = self._clock() - self._phase_began
         self._over = True
 
     def render(self) -> RenderableType:
-        parts: list[RenderableType] = [self._phases()]
+        shown: list[RenderableType] = [self._phases()]
+        if self._now.part:
+            shown = [self._finished_parts(), Text(self._now.part, "bold"), *shown]
         if not self._over:
-            parts += [self._time(), self._rates()]
-        return Group(*parts)
+            shown += [self._time(), self._rates()]
+        return Group(*shown)
+
+    def _finished_parts(self) -> Table:
+        """The latest: a study may have more parts than a screen has lines."""
+        table = Table.grid(padding=(0, 2))
+        earlier = len(self._parts) - PARTS_SHOWN
+        if earlier > 0:
+            table.add_row("", Text(f"{earlier} earlier", "dim"), "")
+        for part in self._parts[-PARTS_SHOWN:]:
+            mark = _mark(broken_off=part.broken_off)
+            table.add_row(mark, Text(part.label), Text(_seconds(part.spent_s), "dim"))
+        return table
 
     def _phases(self) -> Table:
         table = Table.grid(padding=(0, 2))
-        for phase in PHASES:
+        for phase in PHASES[self._first :]:
             if phase in self._spent_s:
-                mark = Text("✗", "red") if phase == self._broken_off else Text("✓", "green")
+                mark = _mark(broken_off=phase == self._broken_off)
                 table.add_row(mark, phase, Text(_seconds(self._spent_s[phase]), "dim"))
             elif phase == self._now.phase and not self._over:
                 spent = _seconds(self._clock() - self._phase_began)

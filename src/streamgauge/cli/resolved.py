@@ -8,16 +8,20 @@ from streamgauge import plugins
 from streamgauge.cli.catalogue import of_signature
 from streamgauge.experiments.model import Named
 from streamgauge.experiments.plan import Plan
+from streamgauge.experiments.study import Study
 from streamgauge.queries.own import BoundQuery
 
 
-def resolved(plan: Plan) -> dict[str, Any]:
+def resolved(study: Study) -> dict[str, Any]:
     """What `--dry-run` prints; saved to a file, it is the same experiment again."""
-    experiment = plan.experiment
+    experiment, plan = study.experiment, study.first_plan
     # A token is a secret; without it a run makes its own.
     data = experiment.model_dump(
         mode="json", exclude={"quick": True, "channel": {"token"}}, exclude_none=True
     )
+    if study.is_single:
+        for section in ("repeat", "vary", "search"):
+            del data[section]
     data["workload"] = {"query": plan.query_config.name, **_query_parameters(plan)}
     data["system"] = {
         "name": experiment.system.name,

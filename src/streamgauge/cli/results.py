@@ -1,4 +1,7 @@
-"""A summary for people: verdict first, then thresholds, then figures with their units."""
+"""A summary for people: the verdict, then thresholds, then figures with their units.
+
+A search begins with the maximum that it found, and a study shows its cases instead of one trial.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from rich.text import Text
 
 from streamgauge.cli.terminal import QUICK_STAMP, Session, plain_table
 from streamgauge.measure.summary import (
+    Case,
     LatencyStatistics,
+    Limit,
     Status,
     Summary,
     ThresholdResult,
@@ -18,6 +23,15 @@ from streamgauge.measure.summary import (
 from streamgauge.report import units
 from streamgauge.report.definitions import FIGURES
 from streamgauge.report.figures import COUNTS, STATISTICS
+from streamgauge.report.study_tables import (
+    MAXIMUM,
+    ONLY_CASE,
+    all_sustained,
+    case_label,
+    figure_named,
+    ratio_text,
+    tally,
+)
 
 VERDICT_STYLES = {
     Verdict.VALID: "bold green",
@@ -26,6 +40,9 @@ VERDICT_STYLES = {
     Verdict.VOID: "bold magenta",
 }
 YES_OR_NO = {True: ("✓ yes", "green"), False: ("✗ no", "red"), None: ("? unknown", "yellow")}
+_CASE_FIGURES = ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
+_MOST_LIMITS = 3
+_MOST_REASONS = 10
 _RESOURCES = ("cpu_percent_mean", "memory_mb_max", "disk_mb_written", "network_mb")
 
 
@@ -33,14 +50,37 @@ def show(session: Session, summary: Summary, report: Path) -> None:
     """Prints it on standard output."""
     if summary.quick:
         session.say((QUICK_STAMP, "bold yellow"))
+    _maximum(session, summary)
     _verdict(session, summary)
     _thresholds(session, summary.thresholds)
-    _rates(session, summary)
-    _latency(session, summary)
-    _validation(session, summary)
-    _resources(session, summary)
+    if summary.trials:
+        _cases(session, summary)
+        _published(session, summary)
+    else:
+        _rates(session, summary)
+        _latency(session, summary)
+        _validation(session, summary)
+        _resources(session, summary)
+    _limits(session, summary)
     session.say()
     session.say(("report: ", "bold"), str(report))
+
+
+def _maximum(session: Session, summary: Summary) -> None:
+    """The answer of a search; one that found nothing says so."""
+    if not summary.tries:
+        return
+    found = summary.maximum_sustainable_per_s
+    answer = "none found" if found is None else f"{units.count(found)} events/s"
+    session.say("maximum sustainable throughput: ", (answer, "bold"))
+    bracket = [
+        f"{word} {units.rate(rate)}"
+        for word, rate in (("passed", summary.passed), ("failed", summary.failed))
+        if rate is not None
+    ]
+    for line in (", ".join(bracket), summary.confidence):
+        if line:
+            session.say(f"  {line}")
 
 
 def _verdict(session: Session, summary: Summary) -> None:
@@ -50,8 +90,10 @@ def _verdict(session: Session, summary: Summary) -> None:
         (f"{verdict.mark} {verdict.value}", VERDICT_STYLES[verdict]),
         f"{ending}   {summary.name}, run {summary.run}",
     )
-    for reason in summary.reasons:
+    for reason in summary.reasons[:_MOST_REASONS]:
         session.say(f"  {reason}")
+    if len(summary.reasons) > _MOST_REASONS:
+        session.say(f"  and {len(summary.reasons) - _MOST_REASONS} more reasons")
     session.say("sustained: ", YES_OR_NO[summary.sustained])
 
 
@@ -127,6 +169,66 @@ def _resources(session: Session, summary: Summary) -> None:
     for role, use in summary.resources.items():
         table.add_row(f"  {role}", *(_written(name, getattr(use, name)) for name in _RESOURCES))
     session.say_table(table)
+
+
+def _cases(session: Session, summary: Summary) -> None:
+    # The maximum of a single search has been said already.
+    searched = not summary.tries and any(MAXIMUM in case.figures for case in summary.cases)
+    names = [MAXIMUM, *_CASE_FIGURES] if searched else _CASE_FIGURES
+    repeated = any(len(case.trials) > 1 for case in summary.cases)
+    headings = [figure_named(name).label for name in names]
+    counts = ["trials"] if repeated else []
+    session.say()
+    table = plain_table("cases", *counts, *headings, "verdict", "sustained")
+    for case in summary.cases:
+        trials = [summary.trials[place] for place in case.trials]
+        verdicts = {trial.verdict for trial in trials}
+        style = VERDICT_STYLES[verdicts.pop()] if len(verdicts) == 1 else "bold yellow"
+        table.add_row(
+            f"  {case_label(case.varied) or ONLY_CASE}",
+            *([units.count(len(trials))] if repeated else []),
+            *(_case_figure(case, name) for name in names),
+            Text(tally(trials), style),
+            Text(*YES_OR_NO[all_sustained(trials)]),
+        )
+    session.say_table(table)
+
+
+def _case_figure(case: Case, name: str) -> str:
+    spread = case.figures.get(name)
+    if spread is None:
+        return units.NOTHING
+    text = figure_named(name).write(spread.mean)
+    return f"{text}, growing" if case.growing and name == "event_time.p50" else text
+
+
+def _published(session: Session, summary: Summary) -> None:
+    if not summary.published:
+        return
+    session.say()
+    table = plain_table("published", "figure", "published", "ours", "ours / published")
+    for one in summary.published:
+        figure = figure_named(one.figure)
+        ours = units.NOTHING if one.ours is None else figure.write(one.ours)
+        table.add_row(
+            f"  {one.label}", figure.label, figure.write(one.value), ours, ratio_text(one)
+        )
+    session.say_table(table)
+    session.say("  measured on other hardware: the ratio is no comparison of systems")
+
+
+def _limits(session: Session, summary: Summary) -> None:
+    """The strongest, each kind once."""
+    found = summary.limits or [limit for trial in summary.trials for limit in trial.limits]
+    strongest: dict[str, Limit] = {}
+    for limit in sorted(found, key=lambda limit: -limit.strength):
+        strongest.setdefault(limit.kind, limit)
+    if not strongest:
+        return
+    _heading(session, "limited by")
+    for limit in list(strongest.values())[:_MOST_LIMITS]:
+        session.say(f"  {limit.kind}: ", limit.shown_by)
+        session.say(f"    {limit.advice}")
 
 
 def _written(name: str, value: float | None) -> str:

@@ -12,10 +12,10 @@ from typing import Any
 from streamgauge.errors import ExitCode
 from streamgauge.experiments.load import read_experiment
 from streamgauge.experiments.outcome import exit_code
-from streamgauge.experiments.plan import make_plan
 from streamgauge.experiments.progress import Observer, Silent
 from streamgauge.experiments.run_directory import DEFAULT_RUNS, RunDirectory
-from streamgauge.experiments.runner import execute
+from streamgauge.experiments.runner import begun, execute
+from streamgauge.experiments.study import make_study
 from streamgauge.measure.summary import Series, Summary
 
 
@@ -34,6 +34,11 @@ class Result:
     @property
     def report(self) -> Path:
         return RunDirectory(self.path).report
+
+    @property
+    def trials(self) -> list[Result]:
+        """Of a sweep or search; a single trial has none."""
+        return [Result(trial, self.path / trial.run) for trial in self.summary.trials]
 
     @property
     def series(self) -> Series:
@@ -62,9 +67,17 @@ def run(
         for key, value in (settings or {}).items()
     ]
     loaded, base = read_experiment(str(experiment), changes, quick=quick)
-    plan = make_plan(loaded, base)
+    study = make_study(loaded, base)
     command = repeat_command(str(experiment), changes, quick=quick)
-    directory = execute(plan, Path(runs_dir), observer or Silent(), command=command, quick=quick)
+    directory = execute(study, Path(runs_dir), observer or Silent(), command=command, quick=quick)
+    return Result.read(directory.path)
+
+
+def resume(
+    run: str | Path, *, runs_dir: str | Path = DEFAULT_RUNS, observer: Observer | None = None
+) -> Result:
+    """Goes on with a sweep or search that was interrupted."""
+    directory = begun(str(run), Path(runs_dir)).proceed(observer or Silent())
     return Result.read(directory.path)
 
 

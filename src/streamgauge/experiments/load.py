@@ -39,7 +39,7 @@ def read_experiment(
         if not isinstance(changes, dict):
             raise ExperimentError("quick", "must be a mapping of settings to values")
         for key, value in {**QUICK_DEFAULTS, **changes}.items():
-            _put(data, str(key), value)
+            put(data, str(key), value)
     for setting in settings:
         key, sign, value = setting.partition("=")
         if not sign or not key.strip():
@@ -47,7 +47,7 @@ def read_experiment(
                 f"`--set {setting}` is not of the form key=value",
                 fix="write for example `--set load.rate=200_000`",
             )
-        _put(data, key.strip(), _scalar(value))
+        put(data, key.strip(), _scalar(value))
     return validated(Experiment, data), base
 
 
@@ -109,7 +109,7 @@ def _parse(text: str, source: str) -> dict[str, Any]:
     return {str(key): value for key, value in data.items()}
 
 
-def _put(data: dict[str, Any], path: str, value: Any) -> None:
+def put(data: dict[str, Any], path: str, value: Any) -> None:
     """Sets `load.rate`; a name that stands alone (`system: spark`) becomes a mapping first."""
     *parents, last = _keys(path)
     place = data

@@ -25,9 +25,12 @@ from streamgauge.units import (
     Share,
     WholeNumber,
     format_duration,
+    parse_count,
     parse_duration_us,
     parse_share,
 )
+
+HIGHEST_RATE = 1e9
 
 
 class _Section(BaseModel):
@@ -63,10 +66,34 @@ class Workload(_Section):
         return dict(self.model_extra or {})
 
 
+SEARCH = "search"
+
+
+def _rate(value: Any) -> float | str:
+    """Events per second, `search`, or `90 %` of the maximum that a search finds."""
+    if isinstance(value, str) and value.strip() == SEARCH:
+        return SEARCH
+    if isinstance(value, str) and value.strip().endswith("%"):
+        share = float(value.strip().removesuffix("%")) / 100
+        if not 0 < share <= 10:
+            raise ValueError("must be more than 0 % and at most 1000 % of the maximum")
+        return f"{100 * share:g} %"
+    rate = parse_count(value)
+    if not 0 < rate <= HIGHEST_RATE:
+        raise ValueError(f"must be more than 0 and at most {HIGHEST_RATE:,.0f} events per second")
+    return rate
+
+
+Rate = Annotated[float | str, BeforeValidator(_rate)]
+
+
 class Load(_Section):
     """How much is offered, and how the driver is set up."""
 
-    rate: Count = Field(gt=0, le=1e9, description="events per second, all instances together")
+    rate: Rate = Field(
+        description="events per second, all instances together; `search` for the maximum that is "
+        "sustained, or a share of that, such as `90 %`"
+    )
     schedule: Named = Named(name="constant")
     instances: WholeNumber = Field(default=2, ge=1, le=256, description="driver instances")
     seed: WholeNumber = Field(default=1, ge=0, lt=1 << 63)
@@ -79,12 +106,64 @@ class Load(_Section):
         default=100_000, description="p99 lag of the generator above which the run is void"
     )
 
+    @property
+    def rate_per_s(self) -> float:
+        """Known only when the rate is a number; a study replaces the others by what it finds."""
+        assert isinstance(self.rate, float)
+        return self.rate
+
+    @property
+    def share_of_maximum(self) -> float | None:
+        """What a search must find first; None when the rate is given."""
+        if isinstance(self.rate, float):
+            return None
+        return 1.0 if self.rate == SEARCH else float(self.rate.removesuffix("%")) / 100
+
     @field_validator("marks")
     @classmethod
     def _ordered(cls, marks: tuple[float, float, float]) -> tuple[float, float, float]:
         if not 0 < marks[0] < marks[1] < marks[2]:
             raise ValueError("q_a < q_b < q_n must hold")
         return marks
+
+
+class SearchSection(_Section):
+    """How the maximum is searched for, when `load.rate` asks for it."""
+
+    precision: Share = Field(default=0.05, ge=0.005, le=0.5, description="of the maximum")
+    start: Count | None = Field(
+        default=None, gt=0, le=HIGHEST_RATE, description="first guess; default: 100,000 per second"
+    )
+    highest: Count = Field(
+        default=50e6, gt=0, le=HIGHEST_RATE, description="nothing beyond is offered"
+    )
+    probe: DurationUs = Field(
+        default=25 * SECOND_US, ge=6 * SECOND_US, description="length of a probe, at most"
+    )
+    attempts: WholeNumber = Field(
+        default=3, ge=1, le=20, description="how often a doubtful rate is tried"
+    )
+    budget: DurationUs | None = Field(
+        default=None, ge=SECOND_US, description="when it is spent, the search only confirms"
+    )
+
+
+class FigureSection(_Section):
+    """How the report draws a study, and which published figures stand beside it."""
+
+    form: Literal[
+        "throughput",
+        "latency",
+        "latency-over-time",
+        "two-times",
+        "resources",
+        "pull",
+        "cases",
+    ] = "cases"
+    paper: str = Field(default="", description="the table or figure that this repeats")
+    published: str | None = Field(default=None, description="a published table, such as table-2")
+    system: str = Field(default="", description="whose published figures; default: everybody's")
+    settings: list[str] = Field(default=[], description="columns of the published table")
 
 
 class Channel(_Section):
@@ -147,6 +226,12 @@ class Experiment(_Section):
     thresholds: list[Threshold] = []
     timeouts: Timeouts = Timeouts()
     measure_master: str = Field(default="local[*]", description="Spark for the calculation")
+    repeat: WholeNumber = Field(default=1, ge=1, le=1_000, description="trials of every case")
+    vary: dict[str, list[Any]] = Field(
+        default={}, description="settings and their values; every combination is a case"
+    )
+    search: SearchSection = SearchSection()
+    figure: FigureSection | None = Field(default=None, description="how the report draws it")
     quick: dict[str, Any] = Field(default={}, description="settings of `--quick`")
 
     @field_validator("name")
@@ -163,6 +248,16 @@ class Experiment(_Section):
         if duration is not None and _length_us(warm_up, duration) >= duration:
             raise ValueError("must be shorter than duration")
         return warm_up
+
+    @field_validator("vary")
+    @classmethod
+    def _something_to_vary(cls, vary: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        for key, values in vary.items():
+            if not values:
+                raise ValueError(f"`{key}` has no values")
+            if key.split(".")[0] in ("vary", "repeat", "quick", "search", "figure", "name"):
+                raise ValueError(f"`{key}` cannot be varied")
+        return vary
 
     @property
     def warm_up_us(self) -> int:

@@ -121,7 +121,7 @@ def _schedule(experiment: Experiment, base: Path) -> ScheduleConfig:
     config = ScheduleConfig(
         name=named.name,
         duration_us=experiment.duration,
-        rate_per_s=experiment.load.rate,
+        rate_per_s=experiment.load.rate_per_s,
         parameters=_arguments(factory, named, "load.schedule", base),
         base=base,
     )

@@ -29,6 +29,8 @@ class Progress:
     results: int | None = None
     latency_ms: float | None = None
     """Of the latest results; a live impression, the figures are calculated after the run."""
+    part: str = ""
+    """Which search or trial of a study this is; empty for a single trial."""
 
 
 class Observer(Protocol):

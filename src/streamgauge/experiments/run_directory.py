@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import BaseModel
 
 from streamgauge.errors import UsageError
-from streamgauge.measure.summary import Series, Summary
+from streamgauge.experiments.model import Experiment
+from streamgauge.measure.summary import Series, Status, Summary
 
 LATEST = "latest"
 DEFAULT_RUNS = Path("runs")
@@ -33,6 +36,9 @@ class RunDirectory:
         self.summary = path / "summary.json"
         self.series = path / "series.json"
         self.report = path / "report.html"
+        self.origin = path / "origin.json"
+        self.trials = path / "trials"
+        self.searches = path / "searches"
 
     @classmethod
     def create(cls, runs: Path, name: str, today: datetime) -> RunDirectory:
@@ -65,6 +71,24 @@ class RunDirectory:
         raise UsageError(
             f"there is no run `{name}`", fix="`streamgauge list runs` shows what there is"
         )
+
+    @classmethod
+    def inside(cls, path: Path) -> RunDirectory:
+        """The directory of one trial of a study; begun anew if it was not finished."""
+        shutil.rmtree(path, ignore_errors=True)
+        directory = cls(path)
+        directory.logs.mkdir(parents=True)
+        return directory
+
+    @property
+    def finished(self) -> bool:
+        """Did it come to its end, so that nobody need do it again?"""
+        return self.summary.is_file() and self.read_summary().status is Status.FINISHED
+
+    def keep(self, experiment: Experiment) -> None:
+        """The experiment as it was resolved, without secrets."""
+        data = experiment.model_dump(mode="json", exclude={"quick": True, "channel": {"token"}})
+        self.experiment.write_text(yaml.safe_dump(data, sort_keys=False))
 
     def driver(self, instance: int) -> Path:
         return self.path / "driver" / str(instance)

@@ -8,9 +8,11 @@ from typing import Any
 
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.experiments.environment import Environment
+from streamgauge.experiments.evidence import evidence
 from streamgauge.experiments.plan import Plan
 from streamgauge.experiments.run_directory import RunDirectory
 from streamgauge.measure.calculate import Findings
+from streamgauge.measure.limits import limits
 from streamgauge.measure.monitor import resource_series, resource_summary
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import (
@@ -39,6 +41,9 @@ class Facts:
     findings: Findings = field(default_factory=Findings)
     monitor: MonitorCost = field(default_factory=MonitorCost)
     phases_s: dict[str, float] = field(default_factory=dict)
+    own_words: list[dict[str, int]] = field(default_factory=list)
+    varied: dict[str, Any] = field(default_factory=dict)
+    repetition: int = 1
     started_at: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
@@ -78,7 +83,7 @@ def summarise(plan: Plan, directory: RunDirectory, facts: Facts) -> tuple[Summar
         seed=plan.experiment.load.seed,
         versions=facts.environment.versions,
         machine=facts.environment.machine,
-        parameters=_flat(plan),
+        parameters=flat_parameters(plan),
         quick=facts.quick,
         command=facts.command,
         started_at=facts.started_at.isoformat(timespec="seconds"),
@@ -86,7 +91,12 @@ def summarise(plan: Plan, directory: RunDirectory, facts: Facts) -> tuple[Summar
         driver=[_instance(status) for status in record.instances] if record else [],
         resources=resource_summary(resources, end_us / 1e6),
         monitor=facts.monitor,
+        varied=facts.varied,
+        repetition=facts.repetition,
     )
+    if record is not None:
+        found = limits(evidence(plan, directory, record, summary, facts.own_words))
+        summary = summary.model_copy(update={"limits": found})
     checked = [threshold.check(summary) for threshold in plan.experiment.thresholds]
     return summary.model_copy(update={"thresholds": checked}), series
 
@@ -115,10 +125,10 @@ def _instance(status: InstanceStatus) -> InstanceSummary:
     )
 
 
-def _flat(plan: Plan) -> dict[str, Any]:
+def flat_parameters(plan: Plan) -> dict[str, Any]:
     """`load.rate: 100000`, with the defaults of query and system spelled out."""
     source, sink = plan.system.paths()
-    skipped = {"quick", "workload", "system", "thresholds", "channel"}
+    skipped = {"quick", "workload", "system", "thresholds", "channel", "search", "figure", "vary"}
     data: dict[str, Any] = {
         **plan.experiment.model_dump(mode="json", exclude=skipped),
         "workload": {

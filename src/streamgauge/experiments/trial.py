@@ -1,4 +1,5 @@
-"""One trial: starts driver, sink and system, runs the load, drains, and says what happened."""
+"""One trial: starts driver and sink, gives the system its work, runs the load, drains, and says
+what happened."""
 
 from __future__ import annotations
 
@@ -14,17 +15,20 @@ from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.sink import SinkStatus
 from streamgauge.experiments.plan import Plan
 from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.guard import Guard
+from streamgauge.experiments.station import Station
 from streamgauge.measure.monitor import Monitor, Role
 from streamgauge.measure.record import RunRecord
+from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import MonitorCost
-from streamgauge.systems.base import SystemContext
+from streamgauge.systems.base import Assignment
 
 TICK_S = 0.25
 LEAD_US = 700_000
 """Between deciding when the load begins and its beginning: every instance must know by then."""
 CUT_LEAD_US = 1_000_000
 """A load that is cut ends this much later, so that all instances end at the same moment."""
+END_TIMEOUT_S = 60.0
+"""A system that does not let go of its input within this time is ended."""
 LONGEST_DRAIN = 5
 """A system that still makes progress may take this many times the drain time-out."""
 
@@ -32,36 +36,44 @@ Tell = Callable[[str], None]
 
 
 class Trial:
-    """The processes of a run, from their start to their end."""
+    """Driver instances and sink of one load, from their start to their end."""
 
-    def __init__(self, plan: Plan, directory: RunDirectory, guard: Guard, tell: Tell) -> None:
+    def __init__(self, plan: Plan, directory: RunDirectory, station: Station, tell: Tell) -> None:
         self._plan = plan
         self._directory = directory
-        self._guard = guard
+        self._station = station
         self._tell = tell
         self._instances: list[Component] = []
         self._sink: Component | None = None
         self._system: Component | None = None
         self._monitor: Monitor | None = None
         self._dropped: list[str] = []
+        self._hopeless = ""
         self.start_us = 0
         self.end_us = plan.experiment.duration
         self.monitor_cost = MonitorCost()
+        self.own_words: list[dict[str, int]] = []
+        """What the system says of itself, for the advice on tuning."""
 
     @contextmanager
     def processes(self) -> Iterator[None]:
-        """Everything that was started inside is stopped at the end."""
+        """Everything that was started inside is stopped at the end.
+
+        The system stays for the next trial, unless it still holds on to this one.
+        """
         try:
             yield
         finally:
             if self._monitor is not None:
                 self.monitor_cost = self._monitor.stop()
-            for component in (self._system, *self._instances, self._sink):
+            if self._system is not None:
+                self._station.stop_system()
+            for component in (*self._instances, self._sink):
                 if component is not None:
                     component.stop()
 
     def start(self) -> None:
-        """Driver and sink first, then the system, which rehearses before it is ready."""
+        """Driver and sink first, then the system, which rehearses what it has not run before."""
         self._tell("starting the driver")
         self._sink = self._launch_sink()
         self._instances = [self._launch_instance(i) for i in range(self._plan.load.instances)]
@@ -71,37 +83,64 @@ class Trial:
             for number, instance in enumerate(self._instances)
         }
         sink = _endpoint(self._sink.wait_for("ready", timeout_s))
-        context = SystemContext(
+        system = self._system = self._station.system(self._plan, self._tell)
+        assignment = Assignment(
+            number=self._station.next_number(),
             load=self._plan.load,
             query=self._plan.query_config,
             queues=queues,
             sink=sink,
-            scratch=self._guard.scratch,
-            logs=self._directory.logs,
-            env=self._guard.env,
         )
-        self._tell("starting the system")
-        self._system = self._plan.system.launch(context)
+        system.latest.pop("drained", None)
+        system.send("begin", assignment=assignment.model_dump(mode="json"))
         self._monitor = Monitor(self._roles(), self._directory.resources)
         self._monitor.start()
-        self._system.wait_for("ready", timeout_s, meanwhile=self._tell_system_phase)
+        system.wait_for("ready", timeout_s, meanwhile=self._tell_system_phase)
 
-    def load(self) -> None:
+    def load(self, judge: ProbeJudge | None = None) -> None:
         """Runs the load to its end, or cuts it when it is not sustained."""
-        alignment = self._plan.query.alignment_us
-        earliest = time.time_ns() // 1_000 + LEAD_US
-        self.start_us = -(-earliest // alignment) * alignment
-        for instance in self._instances:
-            instance.send("start", start_us=self.start_us)
-        self._directory.log_event("load", start_us=self.start_us)
+        self._begin(self._plan.query.alignment_us)
         cut = False
         while self.now_us < self.end_us:
             time.sleep(TICK_S)
             reasons = self._look()
+            if judge is not None and not cut and self._judged(judge) == "failed":
+                self._hopeless = "the system works off less than is offered"
+                reasons.append(self._hopeless)
             if reasons and not cut:
                 cut = True
                 self._cut(reasons)
             self._tell("")
+
+    def probe(self, judge: ProbeJudge, *, policies_count: bool) -> str | None:
+        """Runs the load until the judge has seen enough or it ends; why it broke, if it did.
+
+        A probe that offers too much on purpose only breaks when a connection is dropped.
+        """
+        self._begin(alignment_us=1)
+        while self.now_us < self.end_us:
+            time.sleep(TICK_S)
+            reasons = self._look()
+            self._tell("")
+            if reasons and (policies_count or self._dropped):
+                return reasons[0]
+            if self._judged(judge) is not None:
+                break
+        return None
+
+    def _judged(self, judge: ProbeJudge) -> str | None:
+        statuses = self.statuses
+        if len(statuses) < len(self._instances):
+            return None
+        offered = sum(status.offered for status in statuses)
+        return judge.look(statuses[0].time_us, offered, self.drained)
+
+    def _begin(self, alignment_us: int) -> None:
+        earliest = time.time_ns() // 1_000 + LEAD_US
+        self.start_us = -(-earliest // alignment_us) * alignment_us
+        for instance in self._instances:
+            instance.send("start", start_us=self.start_us)
+        self._directory.log_event("load", start_us=self.start_us)
 
     def drain(self) -> bool:
         """Waits until the system is through; False when it is not, in the end."""
@@ -126,7 +165,7 @@ class Trial:
         assert self._system is not None
         assert self._sink is not None
         closed_us = time.time_ns() // 1_000
-        self._system.stop()
+        self._let_go()
         statuses = []
         for instance in self._instances:
             instance.send("finish")
@@ -142,8 +181,21 @@ class Trial:
             closed_us=closed_us,
             drained=drained,
             dropped=self._dropped,
+            hopeless=self._hopeless,
             instances=statuses,
         )
+
+    def _let_go(self) -> None:
+        """Ends the work of the system on this trial; what it holds back may still arrive."""
+        assert self._system is not None
+        self._system.send("end")
+        ended = self._system.wait_for("ended", END_TIMEOUT_S)
+        self.own_words = ended.get("own_words", [])
+        self._system = None
+
+    def give_up(self) -> None:
+        """Ends a probe: what is left in the queues is of no interest."""
+        self._let_go()
 
     @property
     def now_us(self) -> int:
@@ -219,14 +271,14 @@ class Trial:
 
     def _launch(self, name: str, role: str, config: str) -> Component:
         short = name.replace("driver instance ", "driver-")
-        path = self._guard.scratch / f"{short}.json"
+        path = self._station.scratch / f"{short}.json"
         path.write_text(config)
         path.chmod(0o600)
         return Component(
             name,
             module_argv("streamgauge.channels.direct.processes", role, str(path)),
             log=self._directory.logs / f"{short}.log",
-            env={**LARGE_ARRAYS, **self._guard.env},
+            env={**LARGE_ARRAYS, **self._station.env},
         )
 
     def _roles(self) -> dict[str, Role]:
@@ -240,11 +292,15 @@ class Trial:
         def arrived() -> int:
             return self.sink_status.bytes_arrived
 
-        return {
+        nodes = self._station.nodes
+        roles = {
             "driver": Role(lambda: [instance.pid for instance in self._instances], handed),
-            "system": Role(lambda: [system.pid], lambda: handed() + arrived()),
+            "system": Role(lambda: [system.pid, *nodes.values()], lambda: handed() + arrived()),
             "sink": Role(lambda: [sink.pid], arrived),
         }
+        for name, pid in nodes.items():
+            roles[name] = Role(lambda pid=pid: [pid], None)  # type: ignore[misc]
+        return roles
 
 
 def _endpoint(message: Message) -> Endpoint:

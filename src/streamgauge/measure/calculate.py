@@ -1,6 +1,7 @@
-"""The calculation after a run, in a process of its own: `python -m … CONFIG`.
+"""The calculation after a trial, in a process of its own: `python -m … CONFIG`.
 
-Reads the run directory, writes nothing into it; the findings go back as one event.
+Reads the directory of the trial, writes nothing into it; answers `calculate {work}` with the
+findings, as often as it is asked.
 """
 
 from __future__ import annotations
@@ -26,13 +27,22 @@ if TYPE_CHECKING:
 
 
 class CalculationConfig(BaseModel):
+    """Where the calculation runs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    master: str
+    scratch: Path
+
+
+class CalculationWork(BaseModel):
+    """What a trial has left behind."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     record: Path
     results: Path
     handovers: dict[str, list[Path]]
-    master: str
-    scratch: Path
 
 
 class Findings(BaseModel):
@@ -46,22 +56,22 @@ class Findings(BaseModel):
     validation: Validation = Validation()
 
 
-def calculate(spark: SparkSession, config: CalculationConfig, console: Console | None) -> Findings:
+def calculate(spark: SparkSession, work: CalculationWork, console: Console | None) -> Findings:
     """Latencies and validation of a finished run."""
 
     def tell(name: str) -> None:
         if console is not None:
             console.emit("phase", name=name)
 
-    record = RunRecord.model_validate_json(config.record.read_text())
+    record = RunRecord.model_validate_json(work.record.read_text())
     query = build_query(record.query)
-    results = _results(spark, config.results)
+    results = _results(spark, work.results)
     warm_up_s = record.warm_up_us / 1e6
     findings = Findings()
     if results is not None:
         tell("calculating latencies")
         handovers = latency.Handovers(
-            [read_parts(folder) for folder in folders] for folders in config.handovers.values()
+            [read_parts(folder) for folder in folders] for folders in work.handovers.values()
         )
         rows = latency.latencies(results, record.start_us, handovers).cache()
         drawn = latency.series(rows)
@@ -90,13 +100,15 @@ def main() -> None:
         console.emit("phase", name="starting Spark")
         conf = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
         spark = open_session("streamgauge-measure", config.master, config.scratch, conf, short=True)
-        findings = calculate(spark, config, console)
+        for message in console.commands():
+            work = CalculationWork.model_validate(message["work"])
+            findings = calculate(spark, work, console)
+            console.emit("finished", findings=findings.model_dump())
     except Exception as error:
         traceback.print_exc()
         lines = [line for line in str(error).splitlines() if line.strip()]
         console.emit("failed", reason=(lines[0] if lines else type(error).__name__)[:300])
         os._exit(1)
-    console.emit("finished", findings=findings.model_dump())
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ class Role:
     """A part of the station: its root processes, and how many bytes crossed its channel."""
 
     pids: Callable[[], Sequence[int]]
-    network_bytes: Callable[[], int]
+    network_bytes: Callable[[], int] | None
+    """None: not known for this part alone."""
 
 
 @dataclass
@@ -82,7 +83,7 @@ class Monitor:
             self._writer.append(pa.record_batch(columns, schema=SCHEMA))
             self._own_cpu_s = time.thread_time()
 
-    def _row(self, name: str, seconds: float) -> tuple[int, str, float, float, float, float]:
+    def _row(self, name: str, seconds: float) -> tuple[int, str, float, float, float, float | None]:
         cpu_s, memory, written, network = self._look(name)
         return (
             time.time_ns() // 1_000,
@@ -90,7 +91,7 @@ class Monitor:
             100 * cpu_s / seconds,
             memory / _MB,
             written / _MB / seconds,
-            network / _MB / seconds,
+            None if self._roles[name].network_bytes is None else network / _MB / seconds,
         )
 
     def _look(self, name: str) -> tuple[float, int, int, int]:
@@ -108,7 +109,7 @@ class Monitor:
                     written[process.pid] = process.io_counters().write_bytes
             except (psutil.Error, AttributeError):
                 continue
-        network = role.network_bytes()
+        network = role.network_bytes() if role.network_bytes is not None else 0
         used = sum(cpu - last.cpu_s.get(pid, 0.0) for pid, cpu in cpu_s.items())
         wrote = sum(count - last.written.get(pid, 0) for pid, count in written.items())
         sent = network - last.network
@@ -140,7 +141,11 @@ def resource_series(samples: pa.Table | None, start_us: int) -> Resources:
             cpu_percent=[round(row["cpu_percent"], 1) for row in own],
             memory_mb=[round(row["memory_mb"], 1) for row in own],
             disk_mb_per_s=[round(row["disk_mb_per_s"], 3) for row in own],
-            network_mb_per_s=[round(row["network_mb_per_s"], 3) for row in own],
+            network_mb_per_s=[
+                round(row["network_mb_per_s"], 3)
+                for row in own
+                if row["network_mb_per_s"] is not None
+            ],
         )
     return Resources(time_s=[round((t - start_us) / 1e6, 3) for t in times], roles=roles)
 
@@ -160,7 +165,7 @@ def resource_summary(series: Resources, load_s: float) -> dict[str, ResourceSumm
             cpu_percent_mean=round(sum(role.cpu_percent[i] for i in during) / len(during), 1),
             memory_mb_max=max(role.memory_mb[i] for i in during),
             disk_mb_written=total(role.disk_mb_per_s),
-            network_mb=total(role.network_mb_per_s),
+            network_mb=total(role.network_mb_per_s) if role.network_mb_per_s else None,
         )
         for name, role in series.roles.items()
     }

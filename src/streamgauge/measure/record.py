@@ -29,6 +29,8 @@ class RunRecord(BaseModel):
     """Wall-clock time after which results count as late."""
     drained: bool
     """Did the system say that it was through with everything before the time-out?"""
+    hopeless: str = ""
+    """Why the load was cut although no policy asked for it; only a search does so."""
     dropped: list[str] = []
     """Connections that the system dropped, in words."""
     instances: list[InstanceStatus]

@@ -109,8 +109,66 @@ class ResourceSummary(_Figures):
     network_mb: float | None = None
 
 
+class Try(_Figures):
+    """One probe of a search."""
+
+    rate_per_s: float
+    kind: str = Field(description="saturate, narrow or confirm")
+    verdict: str = Field(description="passed, failed or doubtful")
+    length_s: float
+    drained_per_s: float | None = None
+    reason: str = ""
+
+
+class Spread(_Figures):
+    """One figure over the repetitions of a case; the interval is that of Student at 95 %."""
+
+    count: int
+    mean: float
+    deviation: float | None = Field(default=None, description="standard deviation; None for one")
+    low: float | None = Field(default=None, description="lower end of the confidence interval")
+    high: float | None = None
+    min: float
+    max: float
+
+
+class Case(_Figures):
+    """The trials of one combination of varied parameters, together."""
+
+    varied: dict[str, object] = {}
+    trials: list[int] = Field(default=[], description="places in `trials`")
+    figures: dict[str, Spread] = Field(default={}, description="by name, such as event_time.p99")
+    growing: bool = Field(
+        default=False, description="latency grew steadily in a trial: its mean says nothing"
+    )
+
+
+class Limit(_Figures):
+    """What held a run back, or might have, and the figure that shows it."""
+
+    kind: str = Field(description="source, shuffle, state, hot key, trigger, CPU, driver, …")
+    shown_by: str = Field(description="the figure, in words and with its number")
+    advice: str
+    strength: float = Field(description="0 … 1: how much of the time it explains")
+
+
+class Published(_Figures):
+    """A published figure beside one of ours."""
+
+    label: str = Field(description="whose figure: Spark 2.0.1, 2 nodes")
+    figure: str = Field(description="our name for it, such as event_time.p99")
+    value: float
+    ours: float | None = None
+    varied: dict[str, object] = Field(default={}, description="the case of ours beside it")
+    note: str = ""
+
+
 class Summary(_Figures):
-    """`RUN/summary.json`."""
+    """`RUN/summary.json`.
+
+    A sweep or a search also has `trials`, each of this form; its own figures are then the worst
+    verdict and, for a search, the maximum.
+    """
 
     name: str
     run: str = Field(description="name of the run directory")
@@ -135,6 +193,21 @@ class Summary(_Figures):
     driver: list[InstanceSummary] = []
     resources: dict[str, ResourceSummary] = {}
     monitor: MonitorCost = MonitorCost()
+    limits: list[Limit] = Field(default=[], description="what limited the run, strongest first")
+    varied: dict[str, object] = Field(default={}, description="what this trial varies, and how")
+    repetition: int = Field(default=1, description="which repetition of its case this trial is")
+    trials: list[Summary] = []
+    cases: list[Case] = Field(default=[], description="trials of one case together")
+    maximum_sustainable_per_s: float | None = Field(
+        default=None, description="found by a search and confirmed"
+    )
+    passed: float | None = Field(default=None, description="highest rate that passed")
+    failed: float | None = Field(default=None, description="lowest rate that failed")
+    tries: list[Try] = Field(default=[], description="every probe of the search, in order")
+    confidence: str = Field(default="", description="of the maximum, in words")
+    figure: str = Field(default="", description="how the report draws the study")
+    paper: str = Field(default="", description="the table or figure that this repeats")
+    published: list[Published] = []
 
 
 class LatencySeries(_Figures):

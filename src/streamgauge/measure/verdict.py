@@ -58,6 +58,8 @@ def sustained(record: RunRecord) -> tuple[bool, list[str]]:
         if i.unsustained_because
     ]
     reasons += record.dropped
+    if record.hopeless:
+        reasons.append(record.hopeless)
     if not record.drained:
         left = sum(i.offered - i.drained for i in record.instances)
         reasons.append(f"{left:,} events were left in the queues when time was up")

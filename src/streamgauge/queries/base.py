@@ -60,6 +60,12 @@ class Query(BaseModel):
         """The load begins at a multiple of this, so that a repeated run has the same windows."""
         return 1_000_000
 
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        """The columns that `define` needs besides the event time, so that no other is sent; None:
+        all."""
+        return None
+
     def define(self, *streams: DataFrame) -> DataFrame:
         """The query as the system runs it: the streams of the data set in, results out."""
         raise NotImplementedError

@@ -1,12 +1,16 @@
 """What a system under test is to the station: settings, and a process that speaks our lines.
 
-The process says `ready` when it waits for input, answers `drain` with `drained` when everything
-that was offered has been processed, says `failed {reason, fix}` when it cannot go on, and ends on
-`stop`. Nothing else that it says is used for any figure.
+The process says `up` when it has started. It answers `begin {assignment}` with `ready` when it
+waits for input, `drain` with `drained` when everything that was offered has been processed, and
+`end` with `ended {own_words}` when it has let go of that input; then it may be given another
+assignment. It says `failed {reason, fix}` when it cannot go on, and ends on `stop`. Nothing else
+that it says is used for any figure; `own_words` only serve to advise how to tune it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -19,17 +23,25 @@ from streamgauge.queries.own import QueryConfig
 
 
 class SystemContext(BaseModel):
-    """What a system gets to know of the run."""
+    """Where the process of a system lives."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    scratch: Path
+    logs: Path
+    env: dict[str, str]
+
+
+class Assignment(BaseModel):
+    """One load to work off: the query, where events come from and where results go."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
     load: LoadConfig
     query: QueryConfig
     queues: dict[int, Endpoint]
     sink: Endpoint
-    scratch: Path
-    logs: Path
-    env: dict[str, str]
 
 
 class System(BaseModel):
@@ -38,8 +50,16 @@ class System(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def launch(self, context: SystemContext) -> Component:
-        """Starts the system's process; it is ready when it says so."""
+        """Starts the system's process."""
         raise NotImplementedError
+
+    @contextmanager
+    def prepared(self, context: SystemContext) -> Iterator[tuple[System, Mapping[str, int]]]:  # noqa: ARG002
+        """While it is open, the services that the system needs run.
+
+        Yields the system to launch, and the process of each node by name, for the monitor.
+        """
+        yield self, {}
 
     def check(self, query_name: str, query: Query) -> None:
         """Refuses, with an ExperimentError, a query that the system cannot run."""

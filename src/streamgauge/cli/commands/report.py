@@ -28,11 +28,15 @@ def command(session: Session, run: str | None, runs_dir: Path, open_it: bool) ->
     RUN is the path of a run directory or its name, as `streamgauge list runs` shows it.
     """
     from streamgauge.report.html import write_report
+    from streamgauge.report.study import write_study_report
 
     directory = _directory(run, runs_dir)
     summary, series = _read(directory)
     try:
-        write_report(summary, series, directory.report)
+        if summary.trials:
+            write_study_report(summary, directory.path, directory.report)
+        else:
+            write_report(summary, series, directory.report)
     except OSError as error:
         raise ComponentError(
             f"cannot write {directory.report}: {error.strerror or error}",

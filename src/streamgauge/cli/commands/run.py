@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,65 +12,98 @@ import click
 
 from streamgauge.cli import options
 from streamgauge.cli.terminal import QUICK_STAMP, Session
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, UsageError
 
 if TYPE_CHECKING:
-    from streamgauge.experiments.plan import Plan
+    from streamgauge.experiments.progress import Observer
     from streamgauge.experiments.run_directory import RunDirectory
+    from streamgauge.experiments.study import Study
 
 
 @click.command("run")
-@click.argument("experiment")
+@click.argument("experiment", required=False)
 @options.settings
 @options.quick
 @options.as_json
 @options.runs_dir
 @click.option("--dry-run", is_flag=True, help="Print the resolved plan and start nothing.")
+@click.option("--resume", metavar="RUN", help="Go on with a sweep or search that was interrupted.")
 @click.pass_obj
 def command(
     session: Session,
-    experiment: str,
+    experiment: str | None,
     settings: tuple[str, ...],
     quick: bool,
     as_json: bool,
     runs_dir: Path,
     dry_run: bool,
+    resume: str | None,
 ) -> int:
     """Run an experiment: a file, or the name of a built-in one.
 
     Progress goes to standard error, the result to standard output; with --json that is the
     summary and nothing else. The exit code says how it went, see `streamgauge --help`.
     """
+    from streamgauge.experiments import runner
     from streamgauge.experiments.api import repeat_command
     from streamgauge.experiments.load import read_experiment
     from streamgauge.experiments.outcome import exit_code
-    from streamgauge.experiments.plan import make_plan
+    from streamgauge.experiments.study import make_study
 
-    session.stamp_quick(quick)
-    # A user's file may print when it is loaded; standard output is for the result.
-    with redirect_stdout(sys.stderr):
-        loaded, base = read_experiment(experiment, settings, quick=quick)
-        plan = make_plan(loaded, base)
-    if dry_run:
-        _show_plan(session, plan, quick=quick, as_json=as_json)
-        return 0
-    repeat = repeat_command(experiment, list(settings), quick=quick)
-    directory = _execute(session, plan, runs_dir, repeat, quick=quick, as_json=as_json)
+    if resume is not None:
+        if experiment is not None or settings or quick or dry_run:
+            raise UsageError(
+                "--resume goes on with a run as it was begun, and takes no other settings",
+                fix=f"`streamgauge run --resume {resume}`; --json and --runs-dir may be added",
+            )
+        begun = runner.begun(resume, runs_dir)
+        session.stamp_quick(begun.origin.quick)
+        directory = _watched(session, begun.proceed, as_json=as_json)
+    else:
+        if experiment is None:
+            raise UsageError(
+                "EXPERIMENT is missing: a file, or the name of a built-in one",
+                fix="`streamgauge run --help` shows how, `streamgauge list experiments` which",
+            )
+        session.stamp_quick(quick)
+        # A user's file may print when it is loaded; standard output is for the result.
+        with redirect_stdout(sys.stderr):
+            study = make_study(*read_experiment(experiment, settings, quick=quick))
+        if dry_run:
+            _show_plan(session, study, quick=quick, as_json=as_json)
+            return 0
+        repeat = repeat_command(experiment, list(settings), quick=quick)
+        if not study.is_single:
+            session.note(_announced(study))
+
+        def execute(observer: Observer) -> RunDirectory:
+            return runner.execute(study, runs_dir, observer, command=repeat, quick=quick)
+
+        directory = _watched(session, execute, as_json=as_json)
     _show_result(session, directory, as_json=as_json)
     return exit_code(directory.read_summary())
 
 
-def _execute(
-    session: Session, plan: Plan, runs_dir: Path, repeat: str, *, quick: bool, as_json: bool
+def _announced(study: Study) -> str:
+    from streamgauge.report import units
+
+    searches = sum(group.searched for group in study.groups)
+    trials = len(study.cases) * study.experiment.repeat
+    parts = [f"{count} {word}" for count, word in ((searches, "search(es)"), (trials, "trial(s)"))]
+    took = units.duration(study.estimated_us / 1_000)
+    return f"{' and '.join(parts[searches == 0 :])}, about {took} in all"
+
+
+def _watched(
+    session: Session, work: Callable[[Observer], RunDirectory], *, as_json: bool
 ) -> RunDirectory:
     from streamgauge.cli.progress import watcher
     from streamgauge.experiments.run_directory import RunDirectory
-    from streamgauge.experiments.runner import execute
 
     observer = watcher(session)
     try:
         with redirect_stdout(sys.stderr), observer.shown():
-            return execute(plan, runs_dir, observer, command=repeat, quick=quick)
+            return work(observer)
     except StreamgaugeError as error:
         if error.run is not None:
             # What was measured before is worth showing; the error and its exit code follow.
@@ -89,19 +123,21 @@ def _show_result(session: Session, directory: RunDirectory, *, as_json: bool) ->
         show(session, summary, directory.report)
 
 
-def _show_plan(session: Session, plan: Plan, *, quick: bool, as_json: bool) -> None:
+def _show_plan(session: Session, study: Study, *, quick: bool, as_json: bool) -> None:
     import yaml
 
     from streamgauge.cli.resolved import resolved
     from streamgauge.report import units
 
-    experiment = resolved(plan)
+    experiment = resolved(study)
+    events = study.first_plan.events if study.is_single else None
     if as_json:
         session.say_json(
             {
                 "experiment": experiment,
-                "events": plan.events,
-                "estimated_s": plan.estimated_us / 1e6,
+                "events": events,
+                "cases": [case.varied for case in study.cases],
+                "estimated_s": study.estimated_us / 1e6,
                 "quick": quick,
             }
         )
@@ -109,5 +145,10 @@ def _show_plan(session: Session, plan: Plan, *, quick: bool, as_json: bool) -> N
     if quick:
         click.echo(f"# {QUICK_STAMP}")
     click.echo(yaml.safe_dump(experiment, sort_keys=False, allow_unicode=True).rstrip())
-    click.echo(f"# events: {units.count(plan.events)}")
-    click.echo(f"# estimated duration: {units.duration(plan.estimated_us / 1_000)}")
+    if events is not None:
+        click.echo(f"# events: {units.count(events)}")
+    else:
+        click.echo(f"# {_announced(study)}")
+        for case in study.cases:
+            click.echo(f"# case: {case.varied or 'the only one'}")
+    click.echo(f"# estimated duration: {units.duration(study.estimated_us / 1_000)}")

@@ -13,7 +13,7 @@ from streamgauge.cli.terminal import Session
 from streamgauge.errors import ExperimentError, StreamgaugeError
 
 if TYPE_CHECKING:
-    from streamgauge.experiments.plan import Plan
+    from streamgauge.experiments.study import Study
 
 
 @click.command("validate")
@@ -35,29 +35,37 @@ def command(
     try:
         # A user's file may print when it is loaded; standard output is for the answer.
         with redirect_stdout(sys.stderr):
-            plan = _checked(experiment, settings, quick=quick)
-            if plan.experiment.quick and not quick and not settings:
+            study = _checked(experiment, settings, quick=quick)
+            if study.experiment.quick and not quick and not settings:
                 _check_quick(experiment)
     except StreamgaugeError as error:
         if as_json:
             session.say_json(_refusal(error))
         raise
     if as_json:
-        session.say_json({"ok": True, "name": plan.experiment.name})
+        session.say_json({"ok": True, "name": study.experiment.name})
         return
     session.say(
         ("ok: ", "bold green"),
-        f"{plan.experiment.name}, {units.count(plan.events)} events in "
-        f"{units.duration(plan.experiment.duration / 1_000)}; "
-        f"a run takes about {units.duration(plan.estimated_us / 1_000)}",
+        f"{study.experiment.name}, {_extent(study)}; "
+        f"a run takes about {units.duration(study.estimated_us / 1_000)}",
     )
 
 
-def _checked(experiment: str, settings: tuple[str, ...], *, quick: bool) -> Plan:
-    from streamgauge.experiments.load import read_experiment
-    from streamgauge.experiments.plan import make_plan
+def _extent(study: Study) -> str:
+    from streamgauge.report import units
 
-    return make_plan(*read_experiment(experiment, settings, quick=quick))
+    if study.is_single:
+        load = units.duration(study.experiment.duration / 1_000)
+        return f"{units.count(study.first_plan.events)} events in {load}"
+    return f"{len(study.cases)} case(s), each {study.experiment.repeat} time(s)"
+
+
+def _checked(experiment: str, settings: tuple[str, ...], *, quick: bool) -> Study:
+    from streamgauge.experiments.load import read_experiment
+    from streamgauge.experiments.study import make_study
+
+    return make_study(*read_experiment(experiment, settings, quick=quick))
 
 
 def _check_quick(experiment: str) -> None:

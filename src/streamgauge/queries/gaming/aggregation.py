@@ -50,6 +50,10 @@ class AggregationQuery(WindowedQuery):
     def _key(self) -> tuple[str, ...]:
         return ("gem_pack",) if self.windows == "partitioned" else ()
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (*self._key, "price_cents")
+
     def define(self, *streams: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 

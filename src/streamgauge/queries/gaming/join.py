@@ -51,6 +51,10 @@ class JoinQuery(WindowedQuery):
         # A pair is emitted when its second half arrives, so every pair is expected.
         return ResultShape(keys=("window_start", "user", "gem_pack", "purchase_us", "ad_us"))
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return _COLUMNS
+
     def define(self, *streams: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 

@@ -50,6 +50,10 @@ class NestedQuery(WindowedQuery):
     def shape(self) -> ResultShape:
         return ResultShape(keys=("window_start", "geo"), closes="window_end")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return _COLUMNS
+
     def define(self, *streams: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 

@@ -18,7 +18,7 @@ from streamgauge.channels.direct.protocol import QueueClient, Range, SinkClient
 from streamgauge.component import Console
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.load import build_query
-from streamgauge.systems.base import SystemContext
+from streamgauge.systems.base import Assignment
 from streamgauge.systems.simulated.averages import WindowedAverages
 
 TICK_S = 0.05
@@ -40,7 +40,6 @@ class Faults(BaseModel):
 class SimulatedProgramConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    context: SystemContext
     capacity_per_s: float
     latency_us: int
     pause_every_us: int
@@ -50,16 +49,19 @@ class SimulatedProgramConfig(BaseModel):
 
 
 class SimulatedProgram:
-    """Pulls, averages, spoils and delivers."""
+    """Pulls, averages, spoils and delivers, for one assignment."""
 
-    def __init__(self, config: SimulatedProgramConfig, console: Console) -> None:
+    def __init__(
+        self, config: SimulatedProgramConfig, assignment: Assignment, console: Console
+    ) -> None:
         self._config = config
+        self._assignment = assignment
         self._console = console
-        query = build_query(config.context.query)
+        query = build_query(assignment.query)
         assert isinstance(query, AggregationQuery)
         self._averages = WindowedAverages(query)
-        self._queues = [QueueClient(queue) for queue in config.context.queues.values()]
-        self._sink = SinkClient(config.context.sink)
+        self._queues = [QueueClient(queue) for queue in assignment.queues.values()]
+        self._sink = SinkClient(assignment.sink)
         self._position_us = 0
         self._latest_us = 0
         self._waiting: deque[tuple[float, pa.Table]] = deque()
@@ -69,18 +71,23 @@ class SimulatedProgram:
         self.planted = {"lost": 0, "doubled": 0, "falsified": 0, "delayed": 0}
         self._draining = threading.Event()
         self._stopping = threading.Event()
+        self._worker = threading.Thread(target=self._work, daemon=True)
 
-    def run(self) -> None:
-        worker = threading.Thread(target=self._work, daemon=True)
-        worker.start()
+    def begin(self) -> None:
+        self._worker.start()
         self._console.emit("ready")
-        for message in self._console.commands():
-            if message["command"] == "drain":
-                self._draining.set()
+
+    def drain(self) -> None:
+        self._draining.set()
+
+    def end(self) -> None:
         self._stopping.set()
-        worker.join()
+        self._worker.join()
         for table in self._held_back:
             self._sink.put(table)
+        for queue in self._queues:
+            queue.close()
+        self._sink.close()
 
     def _work(self) -> None:
         try:
@@ -117,7 +124,7 @@ class SimulatedProgram:
         until = min(queue.head_us(self._position_us, share) for queue in self._queues)
         if until <= self._position_us:
             return 0
-        if self._to_drop and until > self._config.context.load.schedule.duration_us // 2:
+        if self._to_drop and until > self._assignment.load.schedule.duration_us // 2:
             self._to_drop = False
             self._drop_connection()
         wanted = Range(from_us=self._position_us, until_us=until)
@@ -131,9 +138,7 @@ class SimulatedProgram:
         self._position_us = until
         for queue in self._queues:
             queue.commit(until)
-        closed = self._averages.close(
-            self._latest_us - self._config.context.load.watermark_delay_us
-        )
+        closed = self._averages.close(self._latest_us - self._assignment.load.watermark_delay_us)
         if closed is not None:
             due = time.monotonic() + self._config.latency_us / 1e6
             self._waiting.append((due, self._spoilt(closed)))
@@ -143,7 +148,7 @@ class SimulatedProgram:
         """Asks for everything that is there and goes away in the middle of the answer."""
         # A short answer would fit the buffers of the connection and be gone before we are.
         time.sleep(DROP_AFTER_S)
-        endpoint = next(iter(self._config.context.queues.values()))
+        endpoint = next(iter(self._assignment.queues.values()))
         queue = QueueClient(endpoint)
         head = queue.head_us()
         next(queue.fetch(Range(from_us=self._position_us, until_us=head)))
@@ -191,7 +196,21 @@ def _every(numbers: np.ndarray, share: float, phase: float) -> np.ndarray:
 def main() -> None:
     console = Console()
     config = SimulatedProgramConfig.model_validate_json(Path(sys.argv[1]).read_text())
-    SimulatedProgram(config, console).run()
+    console.emit("up")
+    program: SimulatedProgram | None = None
+    for message in console.commands():
+        if message["command"] == "begin":
+            assignment = Assignment.model_validate(message["assignment"])
+            program = SimulatedProgram(config, assignment, console)
+            program.begin()
+        elif message["command"] == "drain" and program is not None:
+            program.drain()
+        elif message["command"] == "end" and program is not None:
+            program.end()
+            program = None
+            console.emit("ended", own_words=[])
+    if program is not None:
+        program.end()
 
 
 if __name__ == "__main__":

@@ -42,7 +42,6 @@ class SimulatedSystem(System):
 
     def launch(self, context: SystemContext) -> Component:
         config = SimulatedProgramConfig(
-            context=context,
             capacity_per_s=self.capacity,
             latency_us=self.latency,
             pause_every_us=self.pause_every,

@@ -1,25 +1,32 @@
 """The PySpark program that is the system under test: `python -m … CONFIG`.
 
-It rehearses the query on made-up events, starts it on the driver's queues and waits for commands.
+One session for all assignments. For each it rehearses the query on made-up events, unless it has
+run that query before, and starts it on the driver's queues.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.channels.direct.protocol import SinkClient
 from streamgauge.component import Console
 from streamgauge.errors import StreamgaugeError
+from streamgauge.events.spec import EVENT_TIME
+from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
-from streamgauge.systems.base import SystemContext
+from streamgauge.queries.own import QueryConfig
+from streamgauge.systems.base import Assignment, SystemContext
+from streamgauge.systems.spark.own_words import own_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +34,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from streamgauge.channels.direct.spark_source import SourceConfig
+
+
+LONGEST_START_S = 30.0
 
 
 class SparkProgramConfig(BaseModel):
@@ -41,13 +51,12 @@ class SparkProgramConfig(BaseModel):
 
 
 class SparkProgram:
-    """One session, one query."""
+    """One session, one query at a time."""
 
     def __init__(self, config: SparkProgramConfig, console: Console) -> None:
         self._config = config
         self._console = console
-        self._query = build_query(config.context.query)
-        self._running: StreamingQuery | None = None
+        self._rehearsed: list[QueryConfig] = []
 
     def run(self) -> None:
         from streamgauge.channels.direct.spark_source import DirectSource
@@ -57,58 +66,132 @@ class SparkProgram:
         self._console.emit("phase", name="starting Spark")
         spark = open_session("streamgauge", config.master, config.context.scratch, config.conf)
         spark.dataSource.register(DirectSource)
-        if config.rehearsal_batches:
-            self._console.emit("phase", name="rehearsing")
-            self._rehearse(spark)
-        sink = SinkClient(config.context.sink)
-        self._running = self._start(spark, self._sources(), sink.put, "run")
-        threading.Thread(target=self._watch, args=(self._running,), daemon=True).start()
-        self._console.emit("ready")
+        self._console.emit("up")
+        work: _Work | None = None
         for message in self._console.commands():
-            if message["command"] == "drain":
-                threading.Thread(target=self._drain, daemon=True).start()
-        self._running.stop()
+            if message["command"] == "begin":
+                assignment = Assignment.model_validate(message["assignment"])
+                work = _Work(spark, self._config, assignment, self._console)
+                if config.rehearsal_batches and assignment.query not in self._rehearsed:
+                    self._console.emit("phase", name="rehearsing")
+                    work.rehearse()
+                    self._rehearsed.append(assignment.query)
+                work.begin()
+            elif message["command"] == "drain" and work is not None:
+                threading.Thread(target=work.drain, daemon=True).start()
+            elif message["command"] == "end" and work is not None:
+                work.end()
+                work = None
+        if work is not None:
+            work.stop()
 
-    def _rehearse(self, spark: SparkSession) -> None:
-        rehearsal = self._start(spark, self._rehearsal_sources(), lambda _: None, "rehearsal")
+
+class _Work:
+    """The query of one assignment."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        config: SparkProgramConfig,
+        assignment: Assignment,
+        console: Console,
+    ) -> None:
+        self._spark = spark
+        self._config = config
+        self._assignment = assignment
+        self._console = console
+        self._query: Query = build_query(assignment.query)
+        self._running: StreamingQuery | None = None
+        self._ending = threading.Event()
+
+    def rehearse(self) -> None:
+        rehearsal = self._start(self._rehearsal_sources(), lambda _: None, "rehearsal")
         rehearsal.processAllAvailable()
         rehearsal.stop()
+
+    def begin(self) -> None:
+        sink = SinkClient(self._assignment.sink)
+        self._running = self._start(self._sources(), sink.put, "run")
+        threading.Thread(target=self._watch, daemon=True).start()
+        self._wait_until_it_waits(self._running)
+        self._console.emit("ready")
+
+    def _wait_until_it_waits(self, running: StreamingQuery) -> None:
+        """Spark starts a process for each source, and plans, before it looks for events; a load
+        that began earlier would find nobody there."""
+        deadline = time.monotonic() + LONGEST_START_S
+        while running.isActive and time.monotonic() < deadline:
+            if running.status["message"].startswith("Waiting for"):
+                return
+            time.sleep(0.05)
+
+    def drain(self) -> None:
+        assert self._running is not None
+        try:
+            self._running.processAllAvailable()
+        except Exception:
+            # The watcher says why the query has failed.
+            return
+        self._console.emit("drained")
+
+    def stop(self) -> None:
+        self._ending.set()
+        if self._running is not None:
+            self._running.stop()
+
+    def end(self) -> None:
+        """Lets go of the input, of the state and of the checkpoint."""
+        assert self._running is not None
+        words = own_words(self._running)
+        self.stop()
+        _forget_state(self._spark)
+        shutil.rmtree(self._checkpoints, ignore_errors=True)
+        self._console.emit("ended", own_words=words)
 
     def _sources(self) -> list[SourceConfig]:
         from streamgauge.channels.direct.spark_source import SourceConfig
 
-        context = self._config.context
+        load, queues = self._assignment.load, self._assignment.queues
         return [
             SourceConfig(
-                load=context.load,
+                load=load,
                 stream=stream,
-                endpoints={i: context.queues[i] for i in context.load.instances_of(stream)},
+                endpoints={i: queues[i] for i in load.instances_of(stream)},
                 max_events_per_batch=self._config.max_events_per_batch,
+                columns=self._columns,
             )
-            for stream in context.load.streams
+            for stream in load.streams
         ]
 
     def _rehearsal_sources(self) -> list[SourceConfig]:
         from streamgauge.channels.direct.spark_source import SourceConfig, rehearsal_of
 
-        load = rehearsal_of(self._config.context.load, self._config.rehearsal_batches)
-        return [SourceConfig(load=load, stream=name, endpoints={}) for name in load.streams]
+        load = rehearsal_of(self._assignment.load, self._config.rehearsal_batches)
+        return [
+            SourceConfig(load=load, stream=name, endpoints={}, columns=self._columns)
+            for name in load.streams
+        ]
+
+    @property
+    def _columns(self) -> list[str] | None:
+        reads = self._query.reads
+        return None if reads is None else [EVENT_TIME, *reads]
+
+    @property
+    def _checkpoints(self) -> Path:
+        return self._config.context.scratch / f"checkpoints-{self._assignment.number}"
 
     def _start(
-        self,
-        spark: SparkSession,
-        sources: list[SourceConfig],
-        put: Callable[[pa.Table], None],
-        checkpoint: str,
+        self, sources: list[SourceConfig], put: Callable[[pa.Table], None], checkpoint: str
     ) -> StreamingQuery:
         from streamgauge.channels.direct.spark_source import CONFIG, FORMAT
 
-        delay = f"{self._config.context.load.watermark_delay_us} microseconds"
+        delay = f"{self._assignment.load.watermark_delay_us} microseconds"
         streams = [
-            spark.readStream.format(FORMAT)
+            self._spark.readStream.format(FORMAT)
             .option(CONFIG, source.model_dump_json())
             .load()
-            .withWatermark("event_time", delay)
+            .withWatermark(EVENT_TIME, delay)
             for source in sources
         ]
 
@@ -121,26 +204,28 @@ class SparkProgram:
             self._query.define(*streams)
             .writeStream.foreachBatch(deliver)
             .outputMode(self._query.output_mode)
-            .option("checkpointLocation", str(self._config.context.scratch / checkpoint))
+            .option("checkpointLocation", str(self._checkpoints / checkpoint))
             .trigger(processingTime=f"{self._config.trigger_us} microseconds")
         )
         return writer.start()
 
-    def _drain(self) -> None:
+    def _watch(self) -> None:
         assert self._running is not None
         try:
-            self._running.processAllAvailable()
-        except Exception:
-            # The watcher says why the query has failed.
-            return
-        self._console.emit("drained")
-
-    def _watch(self, running: StreamingQuery) -> None:
-        try:
-            running.awaitTermination()
+            self._running.awaitTermination()
         except Exception as error:
+            if self._ending.is_set():
+                # A query that is stopped in the middle of a batch complains about it.
+                return
             traceback.print_exc()
             self._console.emit("failed", reason=_first_cause(error), fix=_fix(error))
+
+
+def _forget_state(spark: SparkSession) -> None:
+    """The state of a query that has ended would stay in this JVM for another minute."""
+    jvm: Any = spark._jvm
+    state = jvm.org.apache.spark.sql.execution.streaming.state
+    getattr(getattr(state, "StateStore$"), "MODULE$").stop()
 
 
 def _fix(error: Exception) -> str:

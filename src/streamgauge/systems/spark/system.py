@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from streamgauge.component import Component, module_argv
+from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import System, SystemContext
 from streamgauge.systems.spark.java import find_java
 from streamgauge.systems.spark.program import SparkProgramConfig
@@ -22,6 +25,15 @@ _STATE_STORES = {
 }
 
 
+class Cluster(BaseModel):
+    """A standalone cluster on this machine, started for the run and stopped after it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workers: WholeNumber = Field(default=2, ge=1, le=64, description="each has one executor")
+    cores: WholeNumber = Field(default=1, ge=1, description="of each worker")
+
+
 class SparkSystem(System):
     """A PySpark program in its own process, submitted to any master."""
 
@@ -29,6 +41,9 @@ class SparkSystem(System):
         default="local[2]",
         min_length=1,
         description="local[n], local-cluster[…], spark://…, yarn, k8s://…",
+    )
+    cluster: Cluster | None = Field(
+        default=None, description="start a standalone cluster, instead of `master`"
     )
     trigger: DurationUs = Field(
         default=0, description="micro-batch interval; 0 s: as soon as possible"
@@ -76,6 +91,26 @@ class SparkSystem(System):
                 raise ValueError(f"{key!r} is not a spark.* setting")
         return value
 
+    @contextmanager
+    def prepared(self, context: SystemContext) -> Iterator[tuple[System, Mapping[str, int]]]:
+        if self.cluster is None:
+            yield self, {}
+            return
+        with SparkCluster(
+            workers=self.cluster.workers,
+            cores=self.cluster.cores,
+            memory=self.memory,
+            scratch=context.scratch,
+            logs=context.logs,
+            env=context.env,
+        ) as cluster:
+            nodes = cluster.pids_by_node()
+            conf = cluster.session_conf()
+            if self.cores is not None:
+                conf["spark.cores.max"] = str(self.cores)
+            conf |= {key: str(value) for key, value in self.conf.items()}
+            yield self.model_copy(update={"master": cluster.url, "conf": conf}), nodes
+
     def launch(self, context: SystemContext) -> Component:
         config = SparkProgramConfig(
             context=context,
@@ -101,7 +136,7 @@ class SparkSystem(System):
         settings = {
             "spark.driver.memory": self.memory,
             "spark.executor.memory": self.memory,
-            "spark.sql.shuffle.partitions": str(self.shuffle_partitions or self._slots()),
+            "spark.sql.shuffle.partitions": str(self.shuffle_partitions or self.slots),
             "spark.sql.streaming.stateStore.providerClass": _STATE_STORES[self.state_store],
             # Hadoop's default forks a process per file on a machine without its native library.
             "spark.sql.streaming.checkpointFileManagerClass": (
@@ -109,6 +144,8 @@ class SparkSystem(System):
                 "FileSystemBasedCheckpointFileManager"
             ),
             "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+            # What it says of its batches is kept for the advice on tuning.
+            "spark.sql.streaming.numRecentProgressUpdates": "1000",
         }
         if self.cores is not None:
             settings["spark.cores.max"] = str(self.cores)
@@ -116,7 +153,11 @@ class SparkSystem(System):
             settings[key] = str(value).lower() if isinstance(value, bool) else str(value)
         return settings
 
-    def _slots(self) -> int:
+    @property
+    def slots(self) -> int:
+        """How many tasks run at a time."""
+        if self.cluster is not None:
+            return self.cores or self.cluster.workers * self.cluster.cores
         numbers = re.findall(r"\d+", self.master) if self.master.startswith("local") else []
         if self.master.startswith("local-cluster") and len(numbers) >= 2:
             return int(numbers[0]) * int(numbers[1])

@@ -1,0 +1,224 @@
+"""Compares runs: what changed, by how much, and whether that is more than noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamgauge.compare.differences import alarms, changed_settings, warnings
+from streamgauge.compare.figures import FIGURES, MAXIMUM, Better, ComparedFigure
+from streamgauge.compare.matching import match
+from streamgauge.compare.measured import MeasuredCase, Subject
+from streamgauge.compare.significance import Noise, noise_of_means, noise_of_searches
+from streamgauge.measure.summary import Spread, Status, Verdict
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Finding(str, Enum):
+    """What a change means."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    CHANGED = "changed"
+    NOT_SIGNIFICANT = "not significant"
+    EQUAL = "no change"
+    NOISE_UNKNOWN = "noise unknown"
+    GROWING = "growing"
+    NOT_MEASURED = "not measured"
+
+
+class Value(_Frozen):
+    """A figure on one side, the mean over its repetitions."""
+
+    mean: float
+    count: int
+    low: float | None = Field(
+        default=None,
+        description="lower end of its 95 % interval; of a maximum, the rate that passed",
+    )
+    high: float | None = None
+
+
+class Change(_Frozen):
+    """One figure of one case, on both sides."""
+
+    figure: str
+    base: Value | None
+    other: Value | None
+    delta: float | None = Field(default=None, description="other − base")
+    percent: float | None = Field(default=None, description="of the base; None from 0")
+    margin: float | None = Field(default=None, description="a smaller delta may be noise")
+    growing: list[str] = Field(
+        default=[], description="sides on which this latency grew steadily: base, other"
+    )
+    noise: str = Field(default="", description="where the margin comes from, or why it is unknown")
+    finding: Finding
+
+
+class CaseComparison(_Frozen):
+    """One combination of varied parameters."""
+
+    varied: dict[str, object]
+    changes: list[Change]
+
+    def change(self, figure: str) -> Change | None:
+        return next((one for one in self.changes if one.figure == figure), None)
+
+
+class Side(_Frozen):
+    """What is compared; a published figure has neither verdict nor repetitions."""
+
+    label: str
+    title: str
+    published: bool = False
+    verdict: Verdict | None = None
+    sustained: bool | None = None
+    status: Status | None = None
+    quick: bool = False
+    started_at: str = ""
+    cases: int
+    repetitions: int
+
+
+class Pair(_Frozen):
+    """The base and one other."""
+
+    other: Side
+    alarms: list[str] = Field(description="said first: the figures may not be comparable at all")
+    warnings: list[str] = Field(description="what else differs, and may be the cause of a change")
+    settings: list[str] = Field(description="settings of the system that differ")
+    cases: list[CaseComparison]
+    only_base: list[dict[str, object]] = Field(description="cases that the other lacks")
+    only_other: list[dict[str, object]] = Field(description="cases that the base lacks")
+
+
+class Comparison(_Frozen):
+    """The base against each of the others."""
+
+    base: Side
+    pairs: list[Pair]
+
+
+def compare(base: Subject, others: Sequence[Subject]) -> Comparison:
+    """Sets every other beside the base."""
+    return Comparison(base=_side(base), pairs=[_pair(base, other) for other in others])
+
+
+def _side(subject: Subject) -> Side:
+    side = Side(
+        label=subject.label,
+        title=subject.title,
+        published=subject.summary is None,
+        cases=len(subject.cases),
+        repetitions=max((case.repetitions for case in subject.cases), default=0),
+    )
+    summary = subject.summary
+    if summary is None:
+        return side
+    same = ("verdict", "sustained", "status", "quick", "started_at")
+    return side.model_copy(update={name: getattr(summary, name) for name in same})
+
+
+def _pair(base: Subject, other: Subject) -> Pair:
+    matched = match(base, other)
+    return Pair(
+        other=_side(other),
+        alarms=alarms(base, other),
+        warnings=warnings(base, other),
+        settings=changed_settings(base, other),
+        cases=[
+            CaseComparison(
+                varied=dict(varied), changes=_changes(ours, theirs, _shared_names(base, other))
+            )
+            for varied, ours, theirs in matched.both
+        ],
+        only_base=[dict(varied) for varied in matched.only_base],
+        only_other=[dict(varied) for varied in matched.only_other],
+    )
+
+
+def _shared_names(base: Subject, other: Subject) -> set[str]:
+    """All figures; beside a published one only those that were published."""
+    names = set(FIGURES)
+    for subject in (base, other):
+        if subject.summary is None:
+            names &= {name for case in subject.cases for name in case.figures}
+    return names
+
+
+def _changes(base: MeasuredCase, other: MeasuredCase, names: set[str]) -> list[Change]:
+    """Every figure that one of the sides has."""
+    found = (_change(one, base, other) for one in FIGURES.values() if one.name in names)
+    return [change for change in found if change is not None]
+
+
+def _change(figure: ComparedFigure, base: MeasuredCase, other: MeasuredCase) -> Change | None:
+    ours, theirs = base.figures.get(figure.name), other.figures.get(figure.name)
+    left, right = _value(figure, base, ours), _value(figure, other, theirs)
+    growing = [
+        name for name, case in (("base", base), ("other", other)) if figure.time in case.growing
+    ]
+    shape = Change(
+        figure=figure.name,
+        base=left,
+        other=right,
+        growing=growing,
+        finding=Finding.NOT_MEASURED,
+    )
+    if growing and figure.name.endswith(".mean"):
+        # The mean of a growing series depends on how long one looked, and on nothing else.
+        return shape.model_copy(update={"finding": Finding.GROWING})
+    if ours is None or theirs is None:
+        return None if ours is theirs else shape
+    delta = theirs.mean - ours.mean
+    noise = _noise(figure, base, other, ours, theirs)
+    return shape.model_copy(
+        update={
+            "delta": delta,
+            "percent": 100 * delta / abs(ours.mean) if ours.mean else None,
+            "margin": noise.margin,
+            "noise": noise.source,
+            "finding": _finding(figure, delta, noise.margin),
+        }
+    )
+
+
+def _value(figure: ComparedFigure, case: MeasuredCase, spread: Spread | None) -> Value | None:
+    if spread is None:
+        return None
+    low, high = spread.low, spread.high
+    if figure.name == MAXIMUM:
+        low, high = case.bracket or (None, None)
+    return Value(mean=spread.mean, count=spread.count, low=low, high=high)
+
+
+def _noise(
+    figure: ComparedFigure, base: MeasuredCase, other: MeasuredCase, ours: Spread, theirs: Spread
+) -> Noise:
+    if figure.name == MAXIMUM:
+        # Also of repeated cases: one search serves them all, so they agree without being right.
+        return noise_of_searches(base.bracket, other.bracket)
+    return noise_of_means(ours, theirs)
+
+
+def _finding(figure: ComparedFigure, delta: float, margin: float | None) -> Finding:
+    if delta == 0:
+        return Finding.EQUAL
+    if margin is None:
+        return Finding.NOISE_UNKNOWN
+    if abs(delta) <= margin:
+        return Finding.NOT_SIGNIFICANT
+    if figure.better is Better.NEITHER:
+        return Finding.CHANGED
+    improved = (delta > 0) == (figure.better is Better.HIGHER)
+    return Finding.BETTER if improved else Finding.WORSE
+
+
+def in_words(varied: Mapping[str, object]) -> str:
+    """`system.trigger = 500 ms, load.rate = 90 %`; nothing for the only case of a run."""
+    return ", ".join(f"{key} = {value}" for key, value in varied.items())

@@ -1,0 +1,204 @@
+"""Published figures, to stand beside ours: `published:table-2/spark/2-nodes`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from importlib.resources import files
+
+import yaml
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from streamgauge.compare.figures import FIGURES
+from streamgauge.compare.measured import MeasuredCase, Subject
+from streamgauge.errors import UsageError
+from streamgauge.measure.spread import spread_of
+
+PREFIX = "published:"
+_FOLDER = "published"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PublishedFigure(_Frozen):
+    """One number of a publication, under our name for it; latencies in ms."""
+
+    system: str
+    """Key of the system, such as `spark`, or `spark-90` at 90 % of its maximum."""
+    setting: str
+    """Column of the table, such as `2-nodes`, or a topic of the text."""
+    figure: str
+    value: float
+    note: str = ""
+    label: str = ""
+    """For people: `Spark 2.0.1, 2 nodes`."""
+
+
+class PublishedTable(_Frozen):
+    """A table of a publication."""
+
+    name: str
+    about: str
+    citation: str
+    short: str
+    setup: list[str]
+    figures: list[PublishedFigure]
+
+    def at(self, system: str, setting: str) -> list[PublishedFigure]:
+        """The figures of one cell of the table."""
+        return [one for one in self.figures if (one.system, one.setting) == (system, setting)]
+
+
+class _Table(_Frozen):
+    """A table in the file: values either in the order of `figures`, or with their names."""
+
+    about: str
+    figures: list[str] = []
+    note: str = ""
+    values: dict[str, dict[str, dict[str, float]]]
+    notes: dict[str, str] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, data: dict[str, object]) -> dict[str, object]:
+        figures, values = data.get("figures", []), data["values"]
+        assert isinstance(figures, list)
+        assert isinstance(values, dict)
+        named = {
+            system: {
+                setting: dict(zip(figures, cell, strict=True)) if isinstance(cell, list) else cell
+                for setting, cell in settings.items()
+            }
+            for system, settings in values.items()
+        }
+        return {**data, "values": named}
+
+
+class _Publication(_Frozen):
+    name: str
+    citation: str
+    short: str
+    setup: list[str]
+    systems: dict[str, str]
+    tables: dict[str, _Table]
+
+
+def published_tables() -> dict[str, PublishedTable]:
+    """Every published table that comes with streamgauge, by name."""
+    found: dict[str, PublishedTable] = {}
+    folder = files("streamgauge.compare") / _FOLDER
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name.endswith(".yaml"):
+            text = entry.read_text(encoding="utf-8")
+            publication = _Publication.model_validate(yaml.safe_load(text))
+            for name, table in publication.tables.items():
+                found[name] = PublishedTable(
+                    name=name,
+                    about=table.about,
+                    citation=publication.citation,
+                    short=publication.short,
+                    setup=publication.setup,
+                    figures=list(_figures(publication, table)),
+                )
+    return found
+
+
+def _figures(publication: _Publication, table: _Table) -> Iterator[PublishedFigure]:
+    for system, settings in table.values.items():
+        for setting, cell in settings.items():
+            notes = (table.note, table.notes.get(f"{system}/{setting}", ""))
+            for figure, value in cell.items():
+                yield PublishedFigure(
+                    system=system,
+                    setting=setting,
+                    figure=figure,
+                    value=value,
+                    note="; ".join(filter(None, notes)),
+                    label=f"{publication.systems[system]}, {setting.replace('-', ' ')}",
+                )
+
+
+def published_table(name: str) -> PublishedTable:
+    """One table, such as `table-2`, or `text` for the figures that stand in the text."""
+    tables = published_tables()
+    if name in tables:
+        return tables[name]
+    near = difflib.get_close_matches(name, tables, n=1, cutoff=0.4)
+    raise UsageError(
+        f"there is no published table `{name}`",
+        fix=f"did you mean `{near[0]}`?" if near else f"choose one of {', '.join(tables)}",
+    )
+
+
+def figures_of(table: str) -> list[PublishedFigure]:
+    """Every figure of a table."""
+    return published_table(table).figures
+
+
+def addresses() -> list[str]:
+    """What can be compared with: cells that have at least one figure which we measure too."""
+    return list(
+        dict.fromkeys(
+            f"{table.name}/{one.system}/{one.setting}"
+            for table in published_tables().values()
+            for one in table.figures
+            if one.figure in FIGURES
+        )
+    )
+
+
+def published_subject(address: str) -> Subject:
+    """A published cell as a side of a comparison; `address` with or without `published:`."""
+    wanted = address.removeprefix(PREFIX).strip("/")
+    known = addresses()
+    if wanted not in known:
+        raise _unknown(wanted, known)
+    name, system, setting = wanted.split("/")
+    table = published_table(name)
+    cell = table.at(system, setting)
+    figures = {one.figure: spread_of([one.value]) for one in cell if one.figure in FIGURES}
+    notes = [
+        f"{PREFIX}{wanted}: {note}" for note in dict.fromkeys(one.note for one in cell) if note
+    ]
+    return Subject(
+        label=f"{PREFIX}{wanted}",
+        title=f"{cell[0].label} ({table.short})",
+        cases=[MeasuredCase({}, figures)],
+        notes=[
+            f"published, {table.about}: {table.citation}",
+            "published figures are of other machines, versions and methods: compare orders of "
+            f"magnitude, not per cents ({'; '.join(table.setup)})",
+            *notes,
+        ],
+    )
+
+
+def _unknown(wanted: str, known: list[str]) -> UsageError:
+    below = [one for one in known if wanted and one.startswith(f"{wanted}/")]
+    near = below or difflib.get_close_matches(wanted, known, n=1, cutoff=0.4)
+    meant = f"did you mean `{PREFIX}{near[0]}`? " if near else ""
+    return UsageError(
+        f"there is no published figure `{PREFIX}{wanted}`",
+        fix=f"{meant}`streamgauge compare {PREFIX}` lists them all: {'; '.join(short_list())}",
+    )
+
+
+def short_list() -> list[str]:
+    """The addresses of each table in one line: `table-2/{storm,spark,flink}/{2-nodes,…}`."""
+    systems: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    settings: dict[tuple[str, str], list[str]] = {}
+    for address in addresses():
+        table, system, setting = address.split("/")
+        settings.setdefault((table, system), []).append(setting)
+    for (table, system), found in settings.items():
+        systems.setdefault((table, tuple(found)), []).append(system)
+    return [
+        f"{table}/{_either(names)}/{_either(list(found))}"
+        for (table, found), names in systems.items()
+    ]
+
+
+def _either(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{{{','.join(words)}}}"

@@ -1,0 +1,65 @@
+"""Is a change more than noise? Welch's test over repetitions, or the precision of a search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from streamgauge.compare.measured import Bracket
+from streamgauge.measure.spread import CONFIDENCE, student_quantile
+from streamgauge.measure.summary import Spread
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A change of no more than `margin` may be noise; None: nobody knows how large it is."""
+
+    margin: float | None
+    source: str
+    """In words: where the margin comes from, or why there is none."""
+
+
+def noise_of_means(base: Spread, other: Spread) -> Noise:
+    """Half the 95 % interval of the difference of two means, by Welch's test.
+
+    Its variances need not be equal, and a change is significant when it is larger.
+    """
+    if base.count < 2 or other.count < 2:
+        return Noise(None, _unknown(base.count, other.count))
+    return Noise(
+        _welch_margin(base, other),
+        f"Welch's test at 95 %, {base.count} and {other.count} repetitions",
+    )
+
+
+def _welch_margin(base: Spread, other: Spread) -> float:
+    # The square of the standard error of each mean.
+    errors = [(one.deviation or 0.0) ** 2 / one.count for one in (base, other)]
+    together = sum(errors)
+    if together == 0:
+        return 0.0
+    # Shares first: squares of small errors would vanish.
+    degrees = 1 / sum(
+        (error / together) ** 2 / (one.count - 1)
+        for error, one in zip(errors, (base, other), strict=True)
+    )
+    return student_quantile(CONFIDENCE, degrees) * math.sqrt(together)
+
+
+def noise_of_searches(base: Bracket | None, other: Bracket | None) -> Noise:
+    """The wider of the two gaps between the rate that passed and the one that failed."""
+    if base is None or other is None:
+        return Noise(
+            None, "the precision of a side is unknown: it was published, or no rate failed"
+        )
+    margin = max(failed - passed for passed, failed in (base, other))
+    return Noise(
+        margin, "precision of the searches: from the rate that passed to that which failed"
+    )
+
+
+def _unknown(base: int, other: int) -> str:
+    if base < 2 and other < 2:
+        return "one run each: the noise is unknown"
+    side = "base" if base < 2 else "other"
+    return f"one run of the {side}: its noise is unknown"

@@ -1,0 +1,175 @@
+"""One trial from its start to its report; what was measured is kept however it ends."""
+
+from __future__ import annotations
+
+import time
+
+from streamgauge.errors import RunInterrupted, StreamgaugeError
+from streamgauge.experiments.plan import (
+    MEASURE_ESTIMATE_US,
+    MEASURE_SHARE,
+    START_ESTIMATE_US,
+    Plan,
+)
+from streamgauge.experiments.progress import PHASES, Observer, Progress
+from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.station import Station
+from streamgauge.experiments.summarise import Facts, summarise
+from streamgauge.experiments.trial import Trial
+from streamgauge.measure.calculate import CalculationWork
+from streamgauge.measure.record import RunRecord
+from streamgauge.measure.search import ProbeJudge
+from streamgauge.measure.summary import Status, Summary
+from streamgauge.report.html import write_report
+
+
+class Measurement:
+    """One trial with its calculation, in a directory of its own."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        directory: RunDirectory,
+        station: Station,
+        observer: Observer,
+        facts: Facts,
+        *,
+        last: bool = False,
+    ) -> None:
+        self._plan = plan
+        self._directory = directory
+        self._station = station
+        self._observer = observer
+        self._last = last
+        self._began = self._phase_began = time.monotonic()
+        self._phase = PHASES[0]
+        self._note = ""
+        self._trial: Trial | None = None
+        self._facts = facts
+        directory.keep(plan.experiment)
+        directory.write(directory.environment, facts.environment)
+        directory.log_event("run", command=facts.command)
+
+    def run(self, judge: ProbeJudge | None = None) -> Summary:
+        """Trial, calculation, summary and report.
+
+        Whatever there is has been summarised and reported when an error is raised.
+        """
+        failure: StreamgaugeError | None = None
+        try:
+            self.measure(self.trial(judge))
+        except StreamgaugeError as error:
+            failure = error
+        except Exception as error:
+            self.conclude(StreamgaugeError(f"unexpected {type(error).__name__}: {error}"))
+            raise
+        summary = self.conclude(failure)
+        if failure is not None:
+            raise failure
+        return summary
+
+    def trial(self, judge: ProbeJudge | None = None) -> RunRecord:
+        """Load and drain; driver instances and sink are gone afterwards."""
+        trial = self._trial = Trial(self._plan, self._directory, self._station, self._tell)
+        with trial.processes():
+            self._enter("start")
+            trial.start()
+            self._enter("load")
+            trial.load(judge)
+            self._enter("drain")
+            drained = trial.drain()
+            record = trial.close(drained=drained)
+        self._facts.monitor = trial.monitor_cost
+        self._facts.own_words = trial.own_words
+        self._directory.write(self._directory.record, record)
+        self._facts.record = record
+        return record
+
+    def measure(self, record: RunRecord) -> None:
+        """Latency and validity, on Spark, from the directory."""
+        self._enter("measure")
+        if self._last:
+            # Nobody needs the system any more, and the calculation is glad of its memory.
+            self._station.stop_system()
+        work = CalculationWork(
+            record=self._directory.record,
+            results=self._directory.results,
+            handovers={
+                stream: [
+                    self._directory.driver(number) / "handovers"
+                    for number in record.load.instances_of(stream)
+                ]
+                for stream in record.load.streams
+            },
+        )
+        master = self._plan.experiment.measure_master
+        self._facts.findings = self._station.calculate(work, master, self._tell)
+
+    def conclude(self, failure: StreamgaugeError | None) -> Summary:
+        """Summary, series and report of whatever there is."""
+        self._enter("report")
+        if isinstance(failure, RunInterrupted):
+            self._facts.status = Status.INTERRUPTED
+        elif failure is not None:
+            self._facts.status = Status.FAILED
+            self._facts.failure = failure.cause
+        summary, series = summarise(self._plan, self._directory, self._facts)
+        self._directory.write(self._directory.series, series)
+        self._directory.write(self._directory.summary, summary)
+        write_report(summary, series, self._directory.report)
+        self._directory.log_event("end", status=summary.status.value, verdict=summary.verdict.value)
+        self._observer.finished(summary)
+        return summary
+
+    def _enter(self, phase: str) -> None:
+        self._end_phase()
+        self._phase, self._note = phase, ""
+        self._directory.log_event("phase", name=phase)
+        self._tell("")
+
+    def _end_phase(self) -> None:
+        now = time.monotonic()
+        spent = self._facts.phases_s.get(self._phase, 0.0) + now - self._phase_began
+        self._facts.phases_s[self._phase] = round(spent, 2)
+        self._phase_began = now
+
+    def _tell(self, note: str) -> None:
+        if note and note != self._note:
+            self._directory.log_event("note", text=note)
+        self._note = note or self._note
+        self._observer.progress(self._progress())
+
+    def _progress(self) -> Progress:
+        loading = self._trial is not None and self._phase in ("load", "drain")
+        statuses = self._trial.statuses if self._trial is not None and loading else []
+        if not statuses or self._trial is None:
+            return Progress(self._phase, self._note, self._elapsed_s, self._remaining_s)
+        sink = self._trial.sink_status
+        seconds = max(0.1, statuses[0].time_us / 1e6)
+        return Progress(
+            phase=self._phase,
+            note=self._note,
+            elapsed_s=self._elapsed_s,
+            remaining_s=self._remaining_s,
+            offered_per_s=sum(status.offered for status in statuses) / seconds,
+            drained_per_s=sum(status.drained for status in statuses) / seconds,
+            queued=sum(status.queued for status in statuses),
+            results=sink.results,
+            latency_ms=sink.last_latency_ms,
+        )
+
+    @property
+    def _elapsed_s(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def _remaining_s(self) -> float:
+        duration = self._plan.experiment.duration
+        expected = {
+            "start": START_ESTIMATE_US,
+            "load": duration,
+            "measure": MEASURE_ESTIMATE_US + duration * MEASURE_SHARE,
+        }
+        left = [expected.get(phase, 0.0) for phase in PHASES[PHASES.index(self._phase) :]]
+        here = time.monotonic() - self._phase_began
+        return max(0.0, left[0] / 1e6 - here) + sum(left[1:]) / 1e6

@@ -1,0 +1,135 @@
+"""Runs a search: one probe after the other on a system that stays, until the maximum is confirmed.
+
+Every finished probe is written down at once. The search is a pure function of the outcomes, so it
+goes on after an interruption by hearing them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamgauge.experiments.measurement import Measurement
+from streamgauge.experiments.progress import Observer, Progress
+from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.station import Station
+from streamgauge.experiments.study import Group, Study, plan_at
+from streamgauge.experiments.summarise import Facts
+from streamgauge.experiments.trial import Trial
+from streamgauge.measure.search import (
+    ProbeJudge,
+    ProbeOrder,
+    ProbeOutcome,
+    Search,
+    SearchResult,
+)
+from streamgauge.measure.summary import Summary
+from streamgauge.report import units
+
+FactsFactory = Callable[[], Facts]
+
+
+@dataclass
+class Searching:
+    """The search of one group of cases."""
+
+    study: Study
+    group: Group
+    folder: Path
+    station: Station
+    observer: Observer
+    facts: FactsFactory
+    confirmed: Summary | None = None
+    """The trial that confirmed the maximum."""
+    confirmed_in: Path = Path()
+
+    def run(self) -> SearchResult:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        search = Search(self.group.settings)
+        for outcome in self._told():
+            search.next()
+            search.tell(outcome)
+            if outcome.kind == "confirm":
+                self._keep(outcome, self._place(len(search.result.tries)))
+        while (order := search.next()) is not None:
+            number = len(search.result.tries) + 1
+            outcome = (
+                self._confirm(order, number)
+                if order.kind == "confirm"
+                else self._probe(order, number)
+            )
+            with self._log.open("a") as log:
+                log.write(outcome.model_dump_json() + "\n")
+            search.tell(outcome)
+        return search.result
+
+    def _told(self) -> list[ProbeOutcome]:
+        if not self._log.exists():
+            return []
+        # A line that was cut off by a crash is a probe that has to be done again.
+        lines = [line for line in self._log.read_text().splitlines(keepends=True) if "\n" in line]
+        return [ProbeOutcome.model_validate_json(line) for line in lines]
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "probes.ndjson"
+
+    def _place(self, number: int) -> Path:
+        return self.folder / f"probe-{number:02d}"
+
+    def _probe(self, order: ProbeOrder, number: int) -> ProbeOutcome:
+        experiment = self.group.cases[0].experiment
+        plan = plan_at(experiment, self.study.base, order.rate_per_s, order.length_us)
+        directory = RunDirectory.inside(self._place(number))
+        directory.keep(plan.experiment)
+        judge = ProbeJudge(order, precision=self.group.settings.precision)
+        trial: Trial | None = None
+
+        def tell(note: str) -> None:
+            words = f"probe {number} at {units.rate(order.rate_per_s)}"
+            phase = "load" if trial is not None and trial.start_us else "start"
+            self.observer.progress(_progress(trial, phase, f"{words}: {note}" if note else words))
+
+        trial = Trial(plan, directory, self.station, tell)
+        with trial.processes():
+            trial.start()
+            broken = trial.probe(judge, policies_count=order.kind != "saturate")
+            late_us = max((status.lag_p99_us for status in trial.statuses), default=0)
+            trial.give_up()
+        if broken is None and order.kind != "saturate" and late_us > experiment.load.max_lag:
+            broken = f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms"
+        return judge.finish(broken)
+
+    def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome:
+        experiment = self.group.cases[0].experiment
+        plan = plan_at(experiment, self.study.base, order.rate_per_s)
+        directory = RunDirectory.inside(self._place(number))
+        judge = ProbeJudge(order, precision=self.group.settings.precision)
+        measurement = Measurement(plan, directory, self.station, self.observer, self.facts())
+        summary = measurement.run(judge)
+        outcome = judge.finish(None if summary.sustained else "; ".join(summary.reasons))
+        self._keep(outcome, directory.path)
+        return outcome
+
+    def _keep(self, outcome: ProbeOutcome, path: Path) -> None:
+        if outcome.verdict == "passed":
+            self.confirmed, self.confirmed_in = RunDirectory(path).read_summary(), path
+
+
+def _progress(trial: Trial | None, phase: str, note: str) -> Progress:
+    statuses = trial.statuses if trial is not None else []
+    if trial is None or not statuses:
+        return Progress(phase, note, 0.0, 0.0)
+    seconds = max(0.1, statuses[0].time_us / 1e6)
+    return Progress(
+        phase=phase,
+        note=note,
+        elapsed_s=0.0,
+        remaining_s=0.0,
+        offered_per_s=sum(status.offered for status in statuses) / seconds,
+        drained_per_s=sum(status.drained for status in statuses) / seconds,
+        queued=sum(status.queued for status in statuses),
+        results=trial.results,
+        latency_ms=trial.sink_status.last_latency_ms,
+    )

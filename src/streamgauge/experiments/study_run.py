@@ -1,0 +1,175 @@
+"""Runs the cases of a study one after the other, and goes on where an earlier run has stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from streamgauge.errors import ComponentError, RunInterrupted, StreamgaugeError
+from streamgauge.experiments.measurement import Measurement
+from streamgauge.experiments.progress import Observer, Progress
+from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.searching import Searching
+from streamgauge.experiments.station import Station
+from streamgauge.experiments.study import Group, Study, StudyCase, plan_at
+from streamgauge.experiments.summarise import Facts
+from streamgauge.experiments.together import Finished, together
+from streamgauge.measure.search import SearchResult
+from streamgauge.measure.summary import Status, Summary
+from streamgauge.report.study import write_study_report
+
+
+def is_first(case: StudyCase, repetition: int) -> bool:
+    """The confirmation of a search is the first trial at its maximum."""
+    return case.share == 1.0 and repetition == 1
+
+
+class StudyRun:
+    """The cases of a study, on one station."""
+
+    def __init__(
+        self,
+        study: Study,
+        directory: RunDirectory,
+        station: Station,
+        observer: Observer,
+        facts: Callable[[], Facts],
+    ) -> None:
+        self._study = study
+        self._directory = directory
+        self._station = station
+        self._observer = observer
+        self._facts = facts
+        self._began = time.monotonic()
+        self._overall = facts()
+        self._finished: list[Finished] = []
+        self._failure: StreamgaugeError | None = None
+        directory.write(directory.environment, self._overall.environment)
+        directory.log_event("study", command=self._overall.command, cases=len(study.cases))
+
+    def run(self) -> Summary:
+        """Every case; a trial that fails does not take the others with it."""
+        try:
+            for number, group in enumerate(self._study.groups, 1):
+                with self._going_on():
+                    self._group(number, group)
+        except RunInterrupted as error:
+            self._failure = error
+            error.fix = f"go on with `streamgauge run --resume {self._directory.path.name}`"
+        except Exception as error:
+            self._conclude(StreamgaugeError(f"unexpected {type(error).__name__}: {error}"))
+            raise
+        summary = self._conclude(self._failure)
+        if self._failure is not None:
+            raise self._failure
+        return summary
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """A component that dies takes its trial or search with it, and is named in the end."""
+        try:
+            yield
+        except ComponentError as error:
+            self._failure = error
+
+    def _group(self, number: int, group: Group) -> None:
+        left_us = sum(map(self._study.group_us, self._study.groups[number - 1 :]))
+        found: SearchResult | None = None
+        confirmed: Summary | None = None
+        searching: Searching | None = None
+        if group.searched:
+            searching = Searching(
+                self._study,
+                group,
+                self._directory.searches / f"{number:02d}",
+                self._station,
+                self._part(f"search {number} of {len(self._study.groups)}", group.varied, left_us),
+                self._facts,
+            )
+            found = searching.run()
+            confirmed = searching.confirmed if found.confirmed else None
+            self._directory.log_event("maximum", per_s=found.maximum_sustainable_per_s)
+            if found.maximum_sustainable_per_s is None:
+                self._finished.append(Finished(group.cases[0], 1, None, found))
+                return
+        for case in group.cases:
+            for repetition in range(1, self._study.experiment.repeat + 1):
+                if searching is not None and confirmed is not None and is_first(case, repetition):
+                    place = str(searching.confirmed_in.relative_to(self._directory.path))
+                    self._finished.append(Finished(case, repetition, confirmed, found, place))
+                else:
+                    with self._going_on():
+                        self._trial(case, repetition, found, left_us)
+
+    def _trial(
+        self, case: StudyCase, repetition: int, found: SearchResult | None, left_us: int
+    ) -> None:
+        number = self._study.number_of(case, repetition)
+        path = self._directory.trials / f"{number:02d}"
+        place = str(path.relative_to(self._directory.path))
+        if RunDirectory(path).finished:
+            summary = RunDirectory(path).read_summary()
+            self._finished.append(Finished(case, repetition, summary, found, place))
+            return
+        rate = None
+        if case.share is not None and found is not None:
+            assert found.maximum_sustainable_per_s is not None
+            rate = case.share * found.maximum_sustainable_per_s
+        plan = plan_at(case.experiment, self._study.base, rate)
+        facts = self._facts()
+        facts.varied, facts.repetition = case.varied, repetition
+        words = f"trial {number} of {self._study.trials}"
+        observer = self._part(words, case.varied, left_us)
+        directory = RunDirectory.inside(path)
+        measurement = Measurement(plan, directory, self._station, observer, facts)
+        try:
+            measurement.run()
+        finally:
+            # Also a trial that failed or was interrupted has a summary.
+            if directory.summary.exists():
+                summary = directory.read_summary()
+                self._finished.append(Finished(case, repetition, summary, found, place))
+
+    def _conclude(self, failure: StreamgaugeError | None) -> Summary:
+        facts = self._overall
+        if isinstance(failure, RunInterrupted):
+            facts.status = Status.INTERRUPTED
+        elif failure is not None:
+            facts.status, facts.failure = Status.FAILED, failure.cause
+        facts.phases_s["study"] = round(time.monotonic() - self._began, 1)
+        summary = together(self._study, self._directory, self._finished, facts)
+        self._directory.write(self._directory.summary, summary)
+        write_study_report(summary, self._directory.path, self._directory.report)
+        self._directory.log_event("end", status=summary.status.value, verdict=summary.verdict.value)
+        self._observer.finished(summary)
+        return summary
+
+    def _part(self, words: str, varied: dict[str, object], left_us: int) -> Observer:
+        values = ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in varied.items())
+        label = f"{words}: {values}" if values else words
+        return _Part(self._observer, label, self._began, time.monotonic(), left_us / 1e6)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Shows a part of the study as what it is: a part."""
+
+    whole: Observer
+    label: str
+    began_s: float
+    part_began_s: float
+    left_s: float
+
+    def started(self, run: Path) -> None: ...
+
+    def progress(self, now: Progress) -> None:
+        moment = time.monotonic()
+        left = max(0.0, self.left_s - (moment - self.part_began_s))
+        self.whole.progress(
+            replace(now, part=self.label, elapsed_s=moment - self.began_s, remaining_s=left)
+        )
+
+    def finished(self, summary: Summary) -> None: ...

@@ -1,0 +1,38 @@
+"""Shares, and figures in words: every number with its unit."""
+
+from __future__ import annotations
+
+OWN_WORD = "Spark's own word"
+"""Marks a figure that was not measured from outside."""
+
+
+def ratio(part: float, whole: float) -> float:
+    """The part as a share of the whole, from 0 to 1; nothing is a share of nothing."""
+    return min(1.0, max(0.0, part / whole)) if whole > 0 else 0.0
+
+
+def percent(share: float) -> str:
+    """0.34 → 34 %."""
+    return f"{100 * share:.0f} %"
+
+
+def cores(cpu_percent: float) -> str:
+    """150 % of CPU → 1.50."""
+    return f"{cpu_percent / 100:.2f}"
+
+
+def counted(number: int, thing: str) -> str:
+    """1, core → 1 core; 2, core → 2 cores."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def duration(milliseconds: float) -> str:
+    """310 → 310 ms; 1240 → 1.24 s."""
+    if round(milliseconds) < 1000:
+        return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
+    return f"{milliseconds / 1000:,.2f} s"
+
+
+def size(bytes_: float) -> str:
+    """4500000 → 4.5 MB."""
+    return f"{bytes_ / 1e9:,.2f} GB" if bytes_ >= 1e9 else f"{bytes_ / 1e6:.1f} MB"

@@ -1,0 +1,104 @@
+"""How far repetitions lie apart: mean, deviation and Student's interval, without SciPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist, fmean, stdev
+
+from streamgauge.measure.summary import Spread
+
+CONFIDENCE = 0.95
+_PRACTICALLY_NORMAL = 1e6
+"""With so many degrees of freedom Student's quantile is the normal one to five digits."""
+
+
+def spread_of(values: Sequence[float]) -> Spread:
+    """One figure over its repetitions, with the 95 % interval of its mean.
+
+    A single repetition has neither deviation nor interval: nothing is known of its noise.
+    """
+    numbers = [float(value) for value in values]
+    if not numbers:
+        raise ValueError("a spread needs at least one value")
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError(f"a spread needs finite values, not {numbers}")
+    least, most = min(numbers), max(numbers)
+    # A mean that is off by its last digit must not leave the range of the values.
+    mean = min(max(fmean(numbers), least), most)
+    if len(numbers) == 1:
+        return Spread(count=1, mean=mean, min=least, max=most)
+    deviation = stdev(numbers)
+    margin = student_quantile(CONFIDENCE, len(numbers) - 1) * deviation / math.sqrt(len(numbers))
+    return Spread(
+        count=len(numbers),
+        mean=mean,
+        deviation=deviation,
+        low=mean - margin,
+        high=mean + margin,
+        min=least,
+        max=most,
+    )
+
+
+def student_quantile(confidence: float, degrees: float) -> float:
+    """The t within which Student's distribution lies with that probability, on both sides.
+
+    0.95 with 2 degrees of freedom → 4.303. The degrees need not be whole, as Welch's are not.
+    """
+    if not 0 < confidence < 1 or not degrees > 0:
+        raise ValueError(f"no quantile for confidence {confidence} and {degrees} degrees")
+    outside = 1 - confidence
+    if degrees > _PRACTICALLY_NORMAL:
+        return NormalDist().inv_cdf(1 - outside / 2)
+    low, high = 0.0, 1.0
+    while probability_beyond(high, degrees) > outside:
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        if probability_beyond(middle, degrees) > outside:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def probability_beyond(t: float, degrees: float) -> float:
+    """The probability that Student's variable lies further than ±t from 0."""
+    square = t * t
+    return _incomplete_beta(
+        degrees / (degrees + square), square / (degrees + square), degrees / 2, 0.5
+    )
+
+
+def _incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function at x; `rest` is 1 − x, without cancellation."""
+    if x <= 0 or rest <= 0:
+        return 0.0 if x <= 0 else 1.0
+    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(logarithm + a * math.log(x) + b * math.log(rest))
+    # The continued fraction converges quickly only on this side of the distribution's mean.
+    if x < (a + 1) / (a + b + 2):
+        return front * _continued_fraction(x, a, b) / a
+    return 1 - front * _continued_fraction(rest, b, a) / b
+
+
+def _continued_fraction(x: float, a: float, b: float) -> float:
+    """Lentz's evaluation of the fraction of the incomplete beta function."""
+    tiny = 1e-300
+    c = 1.0
+    d = 1 / _not_zero(1 - (a + b) * x / (a + 1), tiny)
+    value = d
+    for step in range(1, 100_000):
+        even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
+        odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
+        for term in (even, odd):
+            d = 1 / _not_zero(1 + term * d, tiny)
+            c = _not_zero(1 + term / c, tiny)
+            value *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return value
+
+
+def _not_zero(value: float, tiny: float) -> float:
+    return value if abs(value) > tiny else tiny

@@ -1,0 +1,107 @@
+"""Studies: what is varied, what is searched, how long it takes; nothing is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamgauge.errors import ExperimentError
+from streamgauge.experiments.load import builtin_names, read_experiment
+from streamgauge.experiments.study import Study, make_study, plan_at
+
+
+def study(**changes: Any) -> Study:
+    settings = [f"{key.replace('__', '.')}={value}" for key, value in changes.items()]
+    return make_study(*read_experiment("quickstart", settings))
+
+
+def test_one_trial_at_a_given_rate_is_no_study() -> None:
+    assert study().is_single
+    assert not study(repeat=2).is_single
+    assert not study(load__rate="search").is_single
+    assert not study(vary="{workload.window: [1 s]}").is_single
+
+
+def test_every_combination_is_a_case_and_the_rate_varies_fastest() -> None:
+    found = study(vary="{load.rate: [10k, 20k], workload.window: [1 s, 2 s]}")
+    assert [case.varied for case in found.cases] == [
+        {"workload.window": "1 s", "load.rate": 10_000.0},
+        {"workload.window": "1 s", "load.rate": 20_000.0},
+        {"workload.window": "2 s", "load.rate": 10_000.0},
+        {"workload.window": "2 s", "load.rate": 20_000.0},
+    ]
+    assert len(found.groups) == 2
+    windows = [case.experiment.workload.parameters["window"] for case in found.cases]
+    assert windows == ["1 s", "1 s", "2 s", "2 s"]
+    assert [case.experiment.load.rate for case in found.cases] == [1e4, 2e4, 1e4, 2e4]
+
+
+def test_cases_that_differ_only_in_their_rate_share_one_search() -> None:
+    found = study(vary="{load.rate: [100 %, 90 %], workload.window: [1 s, 2 s]}")
+    assert [group.searched for group in found.groups] == [True, True]
+    assert [[case.share for case in group.cases] for group in found.groups] == [[1.0, 0.9]] * 2
+    assert not any(group.searched for group in study(vary="{load.rate: [1k, 2k]}").groups)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"load__rate": "0"}, "load.rate"),
+        ({"load__rate": "0 %"}, "load.rate"),
+        ({"load__rate": "2000 %"}, "load.rate"),
+        ({"load__rate": "many %"}, "load.rate"),
+        ({"load__rate": "serach"}, "load.rate"),
+        ({"vary": "{workload.window: []}"}, "vary"),
+        ({"vary": "{vary: [1]}"}, "vary"),
+        ({"vary": "{workload.windw: [1 s]}"}, "workload.windw"),
+        ({"vary": "{system.master: [1]}"}, "system.master"),
+        ({"vary": "{load.rate.more: [1]}"}, "vary.load.rate.more"),
+        ({"repeat": "0"}, "repeat"),
+        ({"search.precision": "0 %"}, "search.precision"),
+        ({"search.precison": "5 %"}, "search.precison"),
+        ({"figure": "{form: nothing}"}, "figure.form"),
+    ],
+)
+def test_what_is_wrong_is_named(changes: dict[str, Any], key: str) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        study(**changes)
+    assert caught.value.key == key
+
+
+def test_a_case_that_is_wrong_is_found_before_anything_is_started() -> None:
+    with pytest.raises(ExperimentError, match="window"):
+        study(vary="{workload.window: [1 s, 2 s, nonsense]}")
+
+
+def test_more_of_everything_takes_longer() -> None:
+    once = study(vary="{workload.window: [1 s]}").estimated_us
+    assert study(vary="{workload.window: [1 s, 2 s]}").estimated_us > once
+    assert study(vary="{workload.window: [1 s]}", repeat=3).estimated_us > once
+    assert study(load__rate="search").estimated_us > once
+
+
+@given(share=st.floats(0.01, 9.99))
+def test_a_share_of_the_maximum_is_read_as_it_is_written(share: float) -> None:
+    loaded, _ = read_experiment("quickstart", [f"load.rate={100 * share:g} %"])
+    assert loaded.load.share_of_maximum == pytest.approx(share, rel=1e-5)
+
+
+def test_a_plan_at_another_rate_and_length_keeps_the_rest(tmp_path: Path) -> None:
+    loaded, _ = read_experiment("quickstart", ["load.rate=search"])
+    plan = plan_at(loaded, tmp_path, 5_000.0, 2_000_000)
+    assert plan.events == 10_000
+    assert plan.query == plan_at(loaded, tmp_path).query
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", builtin_names())
+def test_every_built_in_experiment_can_be_run(name: str, quick: bool) -> None:
+    found = make_study(*read_experiment(name, quick=quick))
+    assert found.experiment.name == name
+    assert found.experiment.about
+    if quick:
+        assert found.estimated_us < 300e6

@@ -1,0 +1,582 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamgauge.driver.instance import HANDOVERS
+from streamgauge.experiments.model import Load
+from streamgauge.measure.limits import OWN_WORD, Evidence, Pull, limits, pulls_of
+from streamgauge.measure.limits.findings import LEAST
+from streamgauge.measure.limits.pulls import GAP_US
+from streamgauge.queries.gaming.aggregation import AggregationQuery
+from streamgauge.systems.spark import SparkSystem
+from streamgauge.systems.spark.own_words import BatchWords
+
+LOAD_S = 60.0
+
+
+def words(total_ms: int = 300, **changes: int) -> BatchWords:
+    """A batch in which nothing stands out."""
+    usual = {
+        "rows": 60_000,
+        "total_ms": total_ms,
+        "compute_ms": round(0.7 * total_ms),
+        "planning_ms": round(0.3 * total_ms),
+        "state_update_ms": round(0.3 * total_ms),
+        "state_commit_ms": round(0.1 * total_ms),
+        "state_rows": 2_000,
+        "state_bytes": 3_000_000,
+    }
+    return BatchWords(**{**usual, **changes})
+
+
+def pulled(every_s: float, lead_s: float, pull_s: float) -> list[Pull]:
+    count = int(LOAD_S / every_s)
+    starts = [number * every_s for number in range(count)]
+    return [
+        Pull(start_s=at, first_handed_s=at + lead_s, last_handed_s=at + lead_s + pull_s)
+        for at in starts
+    ]
+
+
+def evidence(**changes: Any) -> Evidence:
+    """A calm run: kept up, with a third of two cores."""
+    calm: dict[str, Any] = {
+        "cores": 2,
+        "machine_cores": 2,
+        "driver_instances": 2,
+        "sustained": True,
+        "duration_s": LOAD_S,
+        "offered_per_s": 100_000.0,
+        "drained_per_s": 99_500.0,
+        "cpu_percent": {"driver": 5.0, "system": 70.0, "sink": 1.0},
+        "lag_p99_ms": 1.0,
+        "max_lag_ms": 100.0,
+        "queue_share": 0.3,
+        "event_time_p50_ms": 450.0,
+        "processing_time_p50_ms": 300.0,
+        "pulls": pulled(every_s=0.3, lead_s=0.09, pull_s=0.02),
+        "batches": [words()] * 30,
+        "hottest_key_share": 0.01,
+        "state_store": "memory",
+        "shuffle_partitions": 2,
+        "network_mb_per_s": 3.0,
+    }
+    return Evidence(**{**calm, **changes})
+
+
+BEHIND = {"sustained": False, "drained_per_s": 60_000.0, "queue_share": 2.5}
+LONG = {"pulls": pulled(every_s=2.0, lead_s=0.1, pull_s=0.1)}
+
+CASES: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "a late generator": (
+        "driver",
+        {"lag_p99_ms": 140.0},
+        "140 ms, allowed 100 ms",
+        "--set load.instances=4",
+    ),
+    "busy generators": (
+        "driver",
+        {
+            "machine_cores": 8,
+            "cores": 4,
+            "cpu_percent": {"driver": 190.0, "system": 90.0, "sink": 1.0},
+        },
+        "1.90 cores, 95 %",
+        "--set load.instances=4",
+    ),
+    "a busy sink": (
+        "driver",
+        {"machine_cores": 8, "cpu_percent": {"driver": 5.0, "system": 70.0, "sink": 97.0}},
+        "0.97 cores",
+        "--set workload.output_mode=append",
+    ),
+    "busy cores": (
+        "CPU",
+        {**BEHIND, "cpu_percent": {"driver": 5.0, "system": 192.0, "sink": 1.0}},
+        "1.92 of its 2 cores (96 %)",
+        "--set system.master=spark://",
+    ),
+    "busy cores, and others free": (
+        "CPU",
+        {
+            **BEHIND,
+            "machine_cores": 8,
+            "cpu_percent": {"driver": 5.0, "system": 192.0, "sink": 1.0},
+        },
+        "1.92 of its 2 cores",
+        "--set 'system.master=local[7]'",
+    ),
+    "a full machine": (
+        "CPU",
+        {**BEHIND, "cpu_percent": {"driver": 40.0, "system": 150.0, "sink": 3.0}},
+        "driver and sink 0.43",
+        "--set system.master=spark://",
+    ),
+    "a hot key": (
+        "hot key",
+        {
+            **BEHIND,
+            **LONG,
+            "cpu_percent": {"driver": 5.0, "system": 105.0, "sink": 1.0},
+            "hottest_key_share": 0.9,
+            "batches": [words(2_000, state_update_ms=1_200)] * 30,
+        },
+        "90 % of the events",
+        "--set workload.distribution=uniform",
+    ),
+    "a hot key on four cores": (
+        "hot key",
+        {
+            **BEHIND,
+            **LONG,
+            "cores": 4,
+            "machine_cores": 8,
+            "shuffle_partitions": 4,
+            "cpu_percent": {"driver": 5.0, "system": 150.0, "sink": 1.0},
+            "hottest_key_share": 0.5,
+            "batches": [words(2_000)] * 30,
+        },
+        "no more than 1.60 cores",
+        "--set workload.distribution=uniform",
+    ),
+    "a long interval": (
+        "trigger",
+        {
+            "trigger_s": 5.0,
+            "event_time_p50_ms": 3_100.0,
+            "pulls": pulled(every_s=5.0, lead_s=0.1, pull_s=0.02),
+            "batches": [words(420)] * 12,
+        },
+        "92 % of the time",
+        "--set 'system.trigger=600 ms'",
+    ),
+    "a short interval": (
+        "trigger",
+        {
+            **BEHIND,
+            "trigger_s": 0.1,
+            "pulls": pulled(every_s=0.5, lead_s=0.2, pull_s=0.02),
+            "batches": [words(500, planning_ms=300, compute_ms=200)] * 60,
+        },
+        "longer than the interval of 100 ms",
+        "--set 'system.trigger=1.2 s'",
+    ),
+    "small batches": (
+        "fixed cost",
+        {
+            **BEHIND,
+            "pulls": pulled(every_s=0.3, lead_s=0.15, pull_s=0.01),
+            "batches": [words(300, rows=900, planning_ms=200, compute_ms=100)] * 30,
+        },
+        "200 ms of 300 ms (67 %; ",
+        "--set 'system.trigger=800 ms'",
+    ),
+    "reading": (
+        "source",
+        {
+            **BEHIND,
+            "cores": 4,
+            "machine_cores": 8,
+            "pulls": pulled(every_s=2.0, lead_s=0.1, pull_s=1.4),
+            "batches": [words(1_950, compute_ms=1_800, planning_ms=100)] * 30,
+            "network_mb_per_s": 57.0,
+        },
+        "1.40 s of 2.00 s in each batch (70 %), 57.0 MB/s",
+        "--set load.instances=4",
+    ),
+    "state on disk": (
+        "state",
+        {
+            **BEHIND,
+            **LONG,
+            "state_store": "rocksdb",
+            "batches": [words(2_000, state_update_ms=1_600, state_commit_ms=800)] * 30,
+        },
+        "1.20 s of 2.00 s in each batch (60 %",
+        "--set system.state_store=memory",
+    ),
+    "state that fills the memory": (
+        "state",
+        {
+            **BEHIND,
+            **LONG,
+            "memory_mb": 4_000.0,
+            "batches": [words(2_000, state_bytes=3_600_000_000)] * 30,
+        },
+        "90 % of its memory",
+        "--set system.state_store=rocksdb",
+    ),
+    "too many partitions": (
+        "shuffle",
+        {
+            **BEHIND,
+            **LONG,
+            "shuffle_partitions": 200,
+            "batches": [words(2_000, compute_ms=1_800, planning_ms=200)] * 30,
+        },
+        "200 partitions on 2 cores",
+        "starts 200 tasks after the shuffle, each with a state of its own: "
+        "`--set system.shuffle_partitions=2`",
+    ),
+    "too few partitions": (
+        "shuffle",
+        {
+            **BEHIND,
+            **LONG,
+            "cores": 4,
+            "machine_cores": 8,
+            "shuffle_partitions": 1,
+            "batches": [words(2_000, compute_ms=1_800, planning_ms=200)] * 30,
+        },
+        "1 partition on 4 cores",
+        "only 1 of 4 cores work: `--set system.shuffle_partitions=4`",
+    ),
+    "a query without state": (
+        "compute",
+        {
+            **BEHIND,
+            **LONG,
+            "batches": [
+                words(2_000, compute_ms=1_800, state_update_ms=0, state_commit_ms=0, state_rows=0)
+            ]
+            * 30,
+        },
+        "keeps no state",
+        "more cores",
+    ),
+    "a system that says nothing": (
+        "compute",
+        {**BEHIND, **LONG, "batches": [], "state_store": None, "shuffle_partitions": None},
+        "1.80 s of 2.00 s",
+        "own statistics",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_limit_is_named_first_with_its_figure_and_what_to_change(case: str) -> None:
+    kind, changes, figure, setting = CASES[case]
+    first = limits(evidence(**changes))[0]
+    assert first.kind == kind
+    assert figure in first.shown_by
+    assert setting in first.advice
+
+
+def said_settings() -> set[tuple[str, str]]:
+    """Every `--set key=value` that the advice of any case has."""
+    cases = [evidence(), *(evidence(**changes) for _, changes, _, _ in CASES.values())]
+    advice = " ".join(limit.advice for case in cases for limit in limits(case))
+    quoted = re.findall(r"--set '([\w.]+)=([^']*)'", advice)
+    return {*quoted, *re.findall(r"--set ([\w.]+)=([^`]*)`", advice)}
+
+
+@pytest.mark.parametrize(("key", "value"), sorted(said_settings()))
+def test_the_settings_that_are_advised_exist(key: str, value: str) -> None:
+    section, _, name = key.partition(".")
+    setting = {name: yaml.safe_load(value)}
+    if section == "system":
+        # Which CPUs there are depends on the machine of the test.
+        assert SparkSystem(**{**setting, "cpus": []})
+        assert name in SparkSystem.model_fields
+    elif section == "load":
+        assert Load(**{"rate": 1.0, **setting})
+    else:
+        assert section == "workload"
+        assert AggregationQuery(**setting)
+
+
+def test_settings_are_found_in_the_advice() -> None:
+    assert len(said_settings()) >= 10
+
+
+def test_a_calm_run_is_limited_by_nothing() -> None:
+    (only,) = limits(evidence())
+    assert only.kind == "none"
+    assert "kept up" in only.shown_by
+    assert "0.70 of 2 cores (35 %)" in only.shown_by
+    assert only.strength == pytest.approx(0.65)
+
+
+def test_what_nobody_can_explain_is_said_to_be_unknown() -> None:
+    (only,) = limits(evidence(**BEHIND, pulls=[], batches=[]))
+    assert only.kind == "unknown"
+    assert "fell behind" in only.shown_by
+
+
+@pytest.mark.parametrize("sustained", [False, None])
+def test_only_a_run_that_kept_up_is_limited_by_nothing(sustained: bool | None) -> None:
+    kinds = [limit.kind for limit in limits(evidence(sustained=sustained))]
+    assert "none" not in kinds
+    assert {"shuffle", "fixed cost", "state"} <= set(kinds)
+
+
+def test_driver_and_system_that_share_a_full_machine_are_named() -> None:
+    changes = {**BEHIND, "cpu_percent": {"driver": 45.0, "system": 148.0, "sink": 5.0}}
+    found = {limit.kind: limit for limit in limits(evidence(**changes))}
+    assert "took 0.50 of the machine's 2 cores" in found["driver"].shown_by
+    assert found["driver"].strength == pytest.approx(0.25)
+    assert found["CPU"].strength > found["driver"].strength
+    apart = limits(evidence(**{**changes, "cores": 1}))
+    assert "driver" not in [limit.kind for limit in apart]
+
+
+def test_a_generator_that_is_nearly_late_is_named_too() -> None:
+    assert limits(evidence(lag_p99_ms=80.0))[0].kind == "driver"
+    assert limits(evidence(lag_p99_ms=79.0))[0].kind == "none"
+
+
+def test_the_cpu_of_executors_elsewhere_is_not_guessed() -> None:
+    far = {**BEHIND, "cores": 16, "cpu_percent": {"driver": 5.0, "system": 100.0, "sink": 1.0}}
+    kinds = [limit.kind for limit in limits(evidence(**far, local=False, hottest_key_share=None))]
+    assert "CPU" not in kinds
+    assert "hot key" not in kinds
+    (calm,) = limits(evidence(local=False))
+    assert "its CPU was not seen" in calm.shown_by
+
+
+def test_one_busy_core_without_known_keys_is_a_guess_and_says_so() -> None:
+    changes = {**BEHIND, "cpu_percent": {"system": 100.0}, "pulls": [], "batches": []}
+    (only,) = limits(evidence(**changes, hottest_key_share=None))
+    assert only.kind == "hot key"
+    assert "cannot be told" in only.shown_by
+    assert only.strength <= 0.5
+    assert limits(evidence(**changes))[0].kind == "unknown"
+
+
+def test_a_hot_key_that_did_no_harm_does_not_come_first() -> None:
+    harmless = evidence(hottest_key_share=1.0, cpu_percent={"system": 100.0})
+    assert [limit.kind for limit in limits(harmless)] == ["none"]
+    doubtful = harmless.model_copy(update={"queue_share": 1.5})
+    strengths = {limit.kind: limit.strength for limit in limits(doubtful)}
+    assert strengths["hot key"] == pytest.approx(0.5)
+
+
+def test_an_interval_that_hardly_matters_for_the_latency_is_weak() -> None:
+    changes: dict[str, Any] = {**CASES["a long interval"][1], "event_time_p50_ms": 40_000.0}
+    (only,) = limits(evidence(**changes))
+    assert only.kind == "none"
+
+
+def test_state_that_grows_is_said_with_both_sizes() -> None:
+    growing = [words(2_000, state_rows=1_000 * (number + 1)) for number in range(30)]
+    found = {one.kind: one for one in limits(evidence(**BEHIND, **LONG, batches=growing))}
+    assert "25,500 rows" in found["state"].shown_by
+    assert "after 5,500 rows at the beginning" in found["state"].shown_by
+    assert "load.disorder" in found["state"].advice
+
+
+def test_spark_is_quoted_only_where_it_spoke() -> None:
+    spoken = limits(evidence(**BEHIND, **LONG, batches=[words(2_000)] * 5))
+    marked = {limit.kind for limit in spoken if OWN_WORD in limit.shown_by}
+    assert marked == {"fixed cost", "state", "shuffle"}
+    silent = limits(evidence(**BEHIND, **LONG, batches=[]))
+    assert silent
+    assert not any(OWN_WORD in limit.shown_by for limit in silent)
+
+
+def test_a_run_that_kept_up_close_to_its_limit_says_what_comes_first() -> None:
+    found = limits(evidence(cpu_percent={"system": 165.0}))
+    assert "none" not in [limit.kind for limit in found]
+    alone = limits(evidence(cpu_percent={"system": 165.0}, pulls=[], batches=[]))
+    assert [limit.kind for limit in alone] == ["none"]
+    assert "Little is left" in alone[0].advice
+
+
+def test_nothing_measured_gives_nothing() -> None:
+    assert limits(Evidence(cores=1, machine_cores=1, driver_instances=1)) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"duration_s": 0.0},
+        {"pulls": pulled(60.0, 0.1, 0.1)[:1], "batches": []},
+        {"pulls": [], "batches": [words()]},
+        {"batches": [words(0)], "pulls": []},
+        {"cpu_percent": {}},
+        {"max_lag_ms": 0.0},
+        {"hottest_key_share": 0.0},
+        {"trigger_s": 1.0, "batches": [], "pulls": []},
+        {"trigger_s": 1.0, "event_time_p50_ms": 0.0},
+    ],
+)
+@pytest.mark.parametrize("sustained", [True, False, None])
+def test_little_evidence_is_enough(changes: dict[str, Any], sustained: bool | None) -> None:
+    assert limits(evidence(**{"sustained": sustained, **changes}))
+
+
+_MEASURED = st.floats(min_value=-1e12, max_value=1e12)
+_COUNT = st.integers(min_value=0, max_value=2**63)
+_CORES = st.integers(min_value=1, max_value=4096)
+_ANY = st.builds(
+    Evidence,
+    cores=_CORES,
+    machine_cores=_CORES,
+    driver_instances=_CORES,
+    sustained=st.none() | st.booleans(),
+    duration_s=st.floats(min_value=0, max_value=1e12),
+    offered_per_s=st.none() | _MEASURED,
+    drained_per_s=st.none() | _MEASURED,
+    cpu_percent=st.dictionaries(
+        st.sampled_from(["driver", "system", "sink"]), st.floats(0, 1e6) | _MEASURED
+    ),
+    lag_p99_ms=_MEASURED,
+    max_lag_ms=_MEASURED,
+    queue_share=_MEASURED,
+    trigger_s=st.just(0.0) | _MEASURED,
+    event_time_p50_ms=st.none() | _MEASURED,
+    processing_time_p50_ms=st.none() | _MEASURED,
+    pulls=st.lists(
+        st.builds(
+            Pull,
+            start_s=_MEASURED | st.floats(0, 60),
+            first_handed_s=_MEASURED | st.floats(0, 60),
+            last_handed_s=_MEASURED | st.floats(0, 60),
+            events=st.none() | _COUNT,
+        ),
+        max_size=5,
+    ),
+    batches=st.lists(
+        st.builds(BatchWords, **dict.fromkeys(BatchWords.model_fields, _COUNT)), max_size=8
+    ),
+    hottest_key_share=st.none() | st.floats(0, 1),
+    state_store=st.none() | st.sampled_from(["memory", "rocksdb"]),
+    shuffle_partitions=st.none() | _CORES,
+    network_mb_per_s=st.none() | _MEASURED,
+    memory_mb=st.none() | _MEASURED,
+    local=st.booleans(),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(_ANY)
+def test_whatever_was_measured_the_limits_are_in_order_and_readable(anything: Evidence) -> None:
+    found = limits(anything)
+    strengths = [limit.strength for limit in found]
+    assert strengths == sorted(strengths, reverse=True)
+    assert all(0 <= strength <= 1 for strength in strengths)
+    kinds = [limit.kind for limit in found]
+    assert len(set(kinds)) == len(kinds)
+    if len(found) > 1:
+        assert strengths[-1] >= LEAST
+        assert not {"none", "unknown"} & set(kinds)
+    for limit in found:
+        text = f"{limit.shown_by} {limit.advice}".lower()
+        assert "nan" not in text
+        assert "inf" not in text
+        assert "none" not in text
+        assert limit.advice
+        assert limit.advice.count("`") % 2 == 0
+
+
+def handovers(*rows: tuple[float, float]) -> pa.Table:
+    """Of one instance: when, and up to which position, in seconds."""
+    handed = [round(1e6 * at) for at, _ in rows]
+    until = [round(1e6 * position) for _, position in rows]
+    return pa.table({"until_us": until, "handed_us": handed}, schema=HANDOVERS)
+
+
+def times(pulls: list[Pull]) -> list[tuple[float, float, float]]:
+    return [(pull.start_s, pull.first_handed_s, pull.last_handed_s) for pull in pulls]
+
+
+def test_instances_that_are_pulled_together_make_one_batch() -> None:
+    tables = [
+        handovers((0.53, 0.17), (1.13, 0.26), (1.14, 0.80), (1.84, 1.58)),
+        handovers((0.55, 0.17), (1.15, 0.26), (1.16, 0.80), (1.85, 1.58)),
+    ]
+    assert times(pulls_of(tables)) == [(0.17, 0.53, 0.55), (0.8, 1.13, 1.16), (1.58, 1.84, 1.85)]
+
+
+def test_a_pause_in_the_middle_of_a_pull_does_not_end_it() -> None:
+    stalled = handovers((4.25, 3.9), (9.42, 4.2), (9.52, 8.5), (9.74, 9.1), (13.2, 12.8))
+    assert times(pulls_of([stalled])) == [
+        (3.9, 4.25, 4.25),
+        (9.1, 9.42, 9.74),
+        (12.8, 13.2, 13.2),
+    ]
+
+
+def test_an_instance_that_is_pulled_after_another_belongs_to_the_same_batch() -> None:
+    tables = [handovers((1.0, 0.9), (2.0, 1.9)), handovers((1.3, 0.9), (2.3, 1.9))]
+    assert times(pulls_of(tables)) == [(0.9, 1.0, 1.3), (1.9, 2.0, 2.3)]
+
+
+def test_two_streams_that_stand_at_different_positions_are_one_batch() -> None:
+    tables = [handovers((1.0, 0.800), (2.0, 1.700)), handovers((1.01, 0.806), (2.01, 1.707))]
+    assert [(pull.first_handed_s, pull.last_handed_s) for pull in pulls_of(tables)] == [
+        (1.0, 1.01),
+        (2.0, 2.01),
+    ]
+
+
+def test_a_range_that_is_read_again_is_no_new_batch() -> None:
+    again = handovers((1.0, 0.5), (1.01, 0.9), (1.4, 0.5), (1.41, 0.9), (2.0, 1.6))
+    assert times(pulls_of([again])) == [(0.9, 1.0, 1.41), (1.6, 2.0, 2.0)]
+
+
+def test_a_system_that_hardly_pauses_is_divided_all_the_same() -> None:
+    quick = handovers(*((at / 100, at / 100 - 0.002) for at in range(1, 11)))
+    assert len(pulls_of([quick])) == 10
+
+
+def test_batches_of_limited_size_are_told_apart_by_their_pauses() -> None:
+    backlog = handovers((10.0, 1.0), (10.01, 2.0), (10.5, 3.0), (11.0, 4.0), (11.01, 5.0))
+    assert len(pulls_of([backlog])) == 1
+    found = pulls_of([backlog], limited=True)
+    assert times(found) == [(2.0, 10.0, 10.01), (10.5, 10.5, 10.5), (11.0, 11.0, 11.01)]
+
+
+def test_events_are_counted_by_the_schedule() -> None:
+    table = handovers((0.5, 0.3), (1.2, 1.0))
+    assert [pull.events for pull in pulls_of([table])] == [None, None]
+    counted = pulls_of([table], count_before=lambda time_us: time_us // 1_000)
+    assert [pull.events for pull in counted] == [300, 700]
+
+
+@pytest.mark.parametrize("tables", [[], [None], [handovers()], [None, handovers()]])
+def test_nothing_handed_over_is_no_pull(tables: list[pa.Table | None]) -> None:
+    assert pulls_of(tables) == []
+
+
+_BATCH = st.tuples(
+    st.integers(1_000, 3_000_000),
+    st.integers(1_000, 2_000_000),
+    st.lists(st.integers(0, 400_000), min_size=1, max_size=5),
+    st.integers(GAP_US, 2_000_000),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(_BATCH, min_size=1, max_size=8), st.integers(1, 3))
+def test_batches_are_found_again_whatever_their_pauses(
+    batches: list[tuple[int, int, list[int], int]], instances: int
+) -> None:
+    """A system that asks, waits, pulls in pieces and computes, for any lengths of these."""
+    rows: list[list[tuple[int, int]]] = [[] for _ in range(instances)]
+    expected, now, position = [], 0, 0
+    for idle, lead, pauses, compute in batches:
+        asked = now + idle
+        now = first = asked + lead
+        for number, pause in enumerate(pauses):
+            until = position + (asked - position) * (number + 1) // len(pauses)
+            now += pause if number else 0
+            for own in rows:
+                own.append((until, now))
+        expected.append((asked / 1e6, first / 1e6, now / 1e6))
+        position = asked
+        now += compute
+    tables = [
+        pa.table(
+            {"until_us": [u for u, _ in own], "handed_us": [h for _, h in own]}, schema=HANDOVERS
+        )
+        for own in rows
+    ]
+    assert times(pulls_of(tables)) == expected

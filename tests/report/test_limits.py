@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+
+from streamgauge.measure.limits import OWN_WORD
+from streamgauge.measure.limits import limits as limits_of
+from streamgauge.measure.summary import Limit, Summary
+from streamgauge.report.limits import KINDS, limits
+from tests.measure.test_limits import CASES, evidence
+
+from . import samples
+from .page import Page
+
+HOSTILE = "</script><b id='evil'>&\"'<!--"
+CPU = Limit(
+    kind="CPU",
+    shown_by="the system used 1.92 of its 2 cores (96 %)",
+    advice="Give it more: `--set 'system.master=local[4]'`. Or less.",
+    strength=0.96,
+)
+STATE = Limit(
+    kind="state",
+    shown_by=f"keeping state takes 210 ms of 620 ms ({OWN_WORD})",
+    advice="`--set system.state_store=memory`",
+    strength=0.34,
+)
+NOTHING = Limit(kind="none", shown_by="not limited", advice="Offer more.", strength=0.65)
+
+
+def summary_of(*found: Limit, sustained: bool | None = False) -> Summary:
+    return samples.summary().model_copy(update={"limits": list(found), "sustained": sustained})
+
+
+def page_of(*found: Limit, sustained: bool | None = False) -> Page:
+    return Page(limits(summary_of(*found, sustained=sustained)))
+
+
+def test_each_limit_is_a_row_in_the_order_of_the_summary() -> None:
+    page = page_of(CPU, STATE)
+    assert page.one("h2").text == "What limited the run"
+    assert [cell.text for cell in page.all("th", scope="row")] == ["CPU 96 %", "state 34 %"]
+    shown, _ = page.all("p", class_="shown-by")
+    assert shown.text == "The system used 1.92 of its 2 cores (96 %)."
+    advice, _ = page.all("p", class_="advice")
+    assert advice.text == "→ Give it more: --set 'system.master=local[4]'. Or less."
+    assert [one.attributes["style"] for one in page.all("i", class_="fill")] == [
+        "width:96.00%",
+        "width:34.00%",
+    ]
+
+
+def test_the_setting_to_change_stands_out() -> None:
+    assert [one.text for one in page_of(CPU, STATE).all("code")] == [
+        "--set 'system.master=local[4]'",
+        "--set system.state_store=memory",
+    ]
+
+
+def test_spark_is_named_where_a_figure_is_its_own_word() -> None:
+    def notes(page: Page) -> str:
+        return " ".join(one.text for one in page.all("p", class_="note"))
+
+    assert OWN_WORD in notes(page_of(CPU, STATE))
+    assert "not measured from outside" in notes(page_of(STATE))
+    assert notes(page_of(CPU)) == ""
+
+
+def test_of_a_run_that_kept_up_it_is_said_what_the_limits_mean() -> None:
+    assert "kept up" in page_of(STATE, sustained=True).one("section").text
+    assert "kept up" not in page_of(STATE, sustained=False).one("section").text
+    assert "kept up" not in page_of(STATE, sustained=None).one("section").text
+    assert "higher rate" not in page_of(NOTHING, sustained=True).one("section").text
+
+
+def test_what_is_no_limit_has_no_strength() -> None:
+    page = page_of(NOTHING, sustained=True)
+    assert page.one("th", scope="row").text == "nothing"
+    assert page.all("i", class_="fill") == []
+
+
+def test_without_limits_there_is_no_section() -> None:
+    assert limits(summary_of()) == ""
+
+
+def test_text_is_text_and_not_markup() -> None:
+    hostile = Limit(
+        kind=HOSTILE, shown_by=f"x{HOSTILE}", advice=f"{HOSTILE} `{HOSTILE}` {HOSTILE}", strength=2
+    )
+    page = page_of(hostile)
+    assert page.all(id="evil") == []
+    assert page.one("th", scope="row").text == f"{HOSTILE} 100 %"
+    assert page.one("p", class_="shown-by").text == f"X{HOSTILE}."
+    assert page.one("p", class_="advice").text == f"→ {HOSTILE} {HOSTILE} {HOSTILE}"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_limit_that_can_be_found_has_a_label_and_a_meaning(case: str) -> None:
+    found = limits_of(evidence(**CASES[case][1]))
+    assert {limit.kind for limit in found} <= set(KINDS)
+    page = page_of(*found)
+    meanings = [one.attributes["title"] for one in page.all("span", class_="term")]
+    assert len(meanings) == len(found) + 1
+    assert all(meanings)
+    assert "`" not in page.one("section").text

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from streamgauge.errors import ComponentError
+from streamgauge.guard import Guard, marked
+from streamgauge.services.spark_cluster import SparkCluster
+from streamgauge.systems.spark.java import find_java
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+
+# A barrier stage starts all its tasks at once, so on two executors of one core each.
+PROGRAM = """
+import json, os, sys
+from pathlib import Path
+from streamgauge.systems.spark.session import open_session
+
+def where(_):
+    import streamgauge
+    yield os.getcwd(), sys.executable, os.environ["SPARK_LOCAL_DIRS"]
+
+name, url, scratch, conf = sys.argv
+spark = open_session("test", url, Path(scratch), json.loads(conf), short=True)
+tasks = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(where).collect()
+print(json.dumps(tasks), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    with Guard() as guard:
+        yield guard
+
+
+def small_cluster(guard: Guard, logs: Path, *, memory: str = "1g") -> SparkCluster:
+    # A temporary folder may well have a space in its name.
+    scratch = guard.scratch / "a folder"
+    scratch.mkdir()
+    return SparkCluster(
+        workers=2, cores=1, memory=memory, scratch=scratch, logs=logs, env=guard.env
+    )
+
+
+def start_program(cluster: SparkCluster, guard: Guard) -> subprocess.Popen[str]:
+    """Runs one job and then keeps its session, and with it the executors, until it is killed."""
+    conf = cluster.session_conf()
+    conf["spark.executor.extraJavaOptions"] += " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    arguments = [cluster.url, str(guard.scratch), json.dumps(conf)]
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **find_java().env(guard.scratch), **guard.env},
+    )
+
+
+def living(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Without zombies: a node does not always reap the shell that worked out its command line."""
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def members(cluster: SparkCluster) -> list[psutil.Process]:
+    """Nodes, executors, and the executors' Python processes."""
+    nodes = [psutil.Process(pid) for pid in cluster.pids]
+    return living([*nodes, *(child for node in nodes for child in node.children(recursive=True))])
+
+
+def addresses(cluster: SparkCluster) -> set[str]:
+    """At which the nodes listen."""
+    connections = [c for pid in cluster.pids for c in psutil.Process(pid).net_connections()]
+    return {c.laddr.ip.removeprefix("::ffff:") for c in connections if c.status == "LISTEN"}
+
+
+def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
+    guard: Guard, tmp_path: Path
+) -> None:
+    cluster = small_cluster(guard, tmp_path)
+    with cluster:
+        assert list(cluster.pids_by_node()) == ["master", "worker 1", "worker 2"]
+        assert cluster.pids == list(cluster.pids_by_node().values())
+        assert (tmp_path / "spark-master.log").read_text().count("Registering worker") == 2
+        assert addresses(cluster) == {"127.0.0.1"}
+        program = start_program(cluster, guard)
+        assert program.stdout is not None
+        tasks = json.loads(program.stdout.readline())
+        cluster.check()
+
+        folders = [(Path(cwd).parents[2].name, Path(local).parents[2]) for cwd, _, local in tasks]
+        root = guard.scratch / "a folder" / "spark-cluster"
+        assert sorted(folders) == [
+            (name, root / name / "local") for name in ("worker-1", "worker-2")
+        ]
+        assert {python for _, python, _ in tasks} == {sys.executable}
+
+        started = members(cluster)
+        assert len(started) >= 7
+        assert set(started) <= set(marked(guard.mark))
+        worker = cluster.pids_by_node()["worker 1"]
+        # Only what is paused outlives its worker, whose end it would notice.
+        left = living(psutil.Process(worker).children(recursive=True))
+        for process in left:
+            process.suspend()
+        os.kill(worker, signal.SIGKILL)
+        os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(ComponentError, match="worker 1 died: killed by signal 9") as failure:
+            cluster.check()
+        assert failure.value.log == tmp_path / "spark-worker-1.log"
+        assert list(cluster.pids_by_node()) == ["master", "worker 2"]
+        assert living(left) == left
+
+    assert living(started) == []
+    program.kill()
+    program.wait()
+    assert len(list(tmp_path.glob("spark-worker-*-executor-*.log"))) == 2
+
+
+def test_a_worker_that_cannot_start_is_named_with_its_reason(guard: Guard, tmp_path: Path) -> None:
+    cluster = small_cluster(guard, tmp_path, memory="1k")
+    with pytest.raises(ComponentError, match=r"worker [12] died: Memory is below 1MB") as failure:
+        cluster.start()
+    assert failure.value.fix
+    assert failure.value.log is not None
+    assert "Memory is below 1MB" in failure.value.log.read_text()
+    assert failure.value.log.name in ("spark-worker-1.log", "spark-worker-2.log")
+    assert list(marked(guard.mark)) == []
+
+
+def test_a_cluster_that_takes_too_long_names_whom_it_waits_for(
+    guard: Guard, tmp_path: Path
+) -> None:
+    cluster = small_cluster(guard, tmp_path)
+    with pytest.raises(ComponentError, match="still waiting for master") as failure:
+        cluster.start(timeout_s=0)
+    assert failure.value.log == tmp_path / "spark-master.log"
+    assert list(marked(guard.mark)) == []
