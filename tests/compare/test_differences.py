@@ -66,6 +66,19 @@ def test_settings_of_the_system_are_told_apart_from_warnings() -> None:
     ]
 
 
+def test_of_two_systems_only_settings_that_both_have_are_told() -> None:
+    others = {**BASE.parameters, "system.name": "simulated", "system.capacity": 3e5}
+    del others["system.trigger"]
+    changed = other(parameters=others)
+    assert changed_settings(run_subject(BASE), run_subject(changed)) == [
+        "system.name differs: spark → simulated"
+    ]
+    added = with_parameter("system.cpus", "0-1")
+    assert changed_settings(run_subject(BASE), run_subject(added)) == [
+        "system.cpus differs: nothing → 0-1"
+    ]
+
+
 def test_the_paths_of_a_system_are_more_than_a_setting() -> None:
     changed = with_parameter("system.source", "Kafka")
     assert changed_settings(run_subject(BASE), run_subject(changed)) == []
@@ -74,6 +87,11 @@ def test_the_paths_of_a_system_are_more_than_a_setting() -> None:
 def test_a_load_that_differs_explains_another_input() -> None:
     changed = with_parameter("load.seed", 8).model_copy(update={"input_hash": "fedc"})
     assert warned(changed) == ["load.seed differs: 7 → 8"]
+
+
+def test_searches_end_at_different_rates_and_have_different_input() -> None:
+    found = {"maximum_sustainable_per_s": 4e5, "input_hash": "fedc"}
+    assert warned(other(**found)) == []
 
 
 def test_what_is_varied_on_purpose_is_no_difference() -> None:

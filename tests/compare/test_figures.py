@@ -82,6 +82,7 @@ def test_a_run_without_results_has_no_latencies() -> None:
         ("drained_per_s", -2_000, "−2,000/s"),
         ("validation.missing", 7, "+7"),
         ("drained_per_s", 0, "0"),
+        ("resources.system.cpu_percent_mean", 126.2, "+126 points"),
     ],
 )
 def test_changes_have_a_sign(name: str, delta: float, text: str) -> None:

@@ -11,6 +11,7 @@ _ABOUT_THE_RUN = ("name", "about", "repeat", "thresholds", "measure_master")
 """Parameters that say nothing about what was measured."""
 _NOT_MEASURED = ("timeouts.", "figure.", "vary.", "quick.")
 _SYSTEM = "system."
+_NAME = "system.name"
 _PATHS = ("system.source", "system.sink")
 
 
@@ -109,6 +110,8 @@ def _growing(base: Subject, other: Subject) -> list[str]:
 def _input(ours: Summary, theirs: Summary, parameters: Mapping[str, object]) -> list[str]:
     """Said only where no parameter explains it."""
     explained = any(key.startswith(("load.", "workload.", "duration")) for key in parameters)
+    # Searches run at whatever rate they find, so their input is hardly ever the same.
+    explained |= any(one.maximum_sustainable_per_s is not None for one in (ours, theirs))
     hashes = (ours.input_hash, theirs.input_hash)
     if explained or not all(hashes) or hashes[0] == hashes[1]:
         return []
@@ -116,11 +119,19 @@ def _input(ours: Summary, theirs: Summary, parameters: Mapping[str, object]) -> 
 
 
 def changed_settings(base: Subject, other: Subject) -> list[str]:
-    """Settings of the system that differ: mostly what one wants to compare."""
-    return [
-        _differs(key, *values)
+    """Settings of the system that differ: mostly what one wants to compare.
+
+    Of two systems only settings that both have are told: the others do not differ, they are not.
+    """
+    found = {
+        key: values
         for key, values in _parameters(base, other).items()
         if key.startswith(_SYSTEM) and key not in _PATHS
+    }
+    return [
+        _differs(key, *values)
+        for key, values in found.items()
+        if _NAME not in found or None not in values
     ]
 
 

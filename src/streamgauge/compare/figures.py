@@ -73,12 +73,17 @@ class ComparedFigure:
     def write(self, value: float) -> str:
         return self.unit.write(value)
 
+    def write_difference(self, size: float) -> str:
+        """The distance of two values: of percentages in points, or it would look like a share."""
+        if self.unit is Unit.PERCENT:
+            return f"{self.unit.write(size).removesuffix(' %')} points"
+        return self.unit.write(size)
+
     def write_change(self, delta: float) -> str:
         """With its sign, also that of a rise."""
         if delta == 0:
             return "0"
-        sign = "+" if delta > 0 else "−"
-        return f"{sign}{self.unit.write(abs(delta))}"
+        return f"{'+' if delta > 0 else '−'}{self.write_difference(abs(delta))}"
 
 
 def _figure(name: str, group: str, better: Better, unit: Unit) -> ComparedFigure:

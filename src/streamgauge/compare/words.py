@@ -84,7 +84,7 @@ def margin(change: Change) -> str:
         return units.NOTHING
     if change.margin is None:
         return "unknown"
-    written = f"± {FIGURES[change.figure].write(change.margin)}"
+    written = f"± {FIGURES[change.figure].write_difference(change.margin)}"
     share = margin_percent(change)
     return written if share is None else f"{written} ({units.percent(share)})"
 

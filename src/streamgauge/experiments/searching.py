@@ -69,6 +69,7 @@ class Searching:
             return []
         # A line that was cut off by a crash is a probe that has to be done again.
         lines = [line for line in self._log.read_text().splitlines(keepends=True) if "\n" in line]
+        self._log.write_text("".join(lines))
         return [ProbeOutcome.model_validate_json(line) for line in lines]
 
     @property

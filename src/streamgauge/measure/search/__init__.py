@@ -1,13 +1,15 @@
 """The search for the maximum sustainable throughput: pure, deterministic, resumable."""
 
-from streamgauge.measure.search.probe import ProbeJudge, ProbeOrder, ProbeOutcome
-from streamgauge.measure.search.search import Search, SearchResult, estimated_us
+from streamgauge.measure.search.probe import ProbeJudge, ProbeOrder, ProbeOutcome, ProbeVerdict
+from streamgauge.measure.search.result import SearchResult
+from streamgauge.measure.search.search import Search, estimated_us
 from streamgauge.measure.search.settings import SearchSettings
 
 __all__ = [
     "ProbeJudge",
     "ProbeOrder",
     "ProbeOutcome",
+    "ProbeVerdict",
     "Search",
     "SearchResult",
     "SearchSettings",

@@ -1,47 +1,34 @@
-"""One probe of a search: what is ordered, how it is judged while it runs, and what came out.
-
-A system that works in batches pulls everything that waits, is busy with it for a while and then
-pulls again. So the backlog is a sawtooth that falls to nothing with every pull, however badly the
-system falls behind: what grows then is the time from pull to pull. The judge therefore compares,
-pull by pull, how long the system was busy with how much; both are seen from outside.
-"""
+"""One probe of a search: what is ordered, how it is judged while it runs, and what came out."""
 
 from __future__ import annotations
 
-import itertools
-import math
-import statistics
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamgauge.measure.search.pulls import Estimate, Pull, Staircase, estimate
 from streamgauge.units import SECOND_US
 
-Kind = Literal["saturate", "narrow", "confirm"]
-Verdict = Literal["passed", "failed", "doubtful"]
+ProbeKind = Literal["saturate", "narrow", "confirm"]
+ProbeVerdict = Literal["passed", "failed", "doubtful"]
 
+TOLERATED = 0.2
+"""Growth of the backlog that counts as none, as a share of the precision."""
+TOLERATED_WHEN_CONFIRMING = 0.3
+"""More than above: a confirmation is surer of what it sees, and a second one is dear."""
+CLEAR = 1.5
+"""So many standard errors from what is tolerated end a probe early. That is few: a wrong verdict
+costs one more probe, while the estimates of all probes are put together in any case."""
 WARM_UP_S = 5.0
 """Pulls that begin before are left out: a query plans and compiles while they run."""
 WARM_UP_SHARE = 0.25
 SATURATE_WARM_UP_S = 4.0
-LOOK_S = 0.25
-"""How often a judge is expected to be shown the queues."""
-CLEAR = 1.5
-"""Standard errors from the line beyond which a probe that narrows need not go on."""
-DRIFT = 0.01
-"""What the capacity of a machine wanders while a probe runs; no probe can be surer than that."""
-TOLERATED = 0.2
-"""Growth that counts as none, as a share of the precision."""
-TOLERATED_WHEN_CONFIRMING = 0.3
-ACCEPTABLE_S = 3.0
-"""A pull of what comes in that time is of normal size still."""
 STUCK_S = 8.0
-STALL_SCALES = 3.0
-MIX = 0.0
-NEAR_S = 1.75
+"""One pull may keep a system busy for that long, whatever its size."""
 KEEPS_UP = 1.6
-"""So much faster than offered must a backlog be worked off to end a saturation probe at once."""
+"""A backlog that is worked off so much faster than more is offered ends a saturation probe."""
+NEAR_S = 1.75
+"""Where a pull takes what comes in that time, the fixed time per pull hardly counts any more."""
 
 
 class ProbeOrder(NamedTuple):
@@ -49,7 +36,7 @@ class ProbeOrder(NamedTuple):
 
     rate_per_s: float
     length_us: int
-    kind: Kind
+    kind: ProbeKind
 
 
 class ProbeOutcome(BaseModel):
@@ -58,8 +45,8 @@ class ProbeOutcome(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     rate_per_s: float
-    kind: Kind
-    verdict: Verdict
+    kind: ProbeKind
+    verdict: ProbeVerdict
     length_us: int = Field(description="how long the load really was")
     drained_per_s: float | None = Field(
         default=None, description="events per second while the system was busy, stalls left out"
@@ -78,201 +65,50 @@ class ProbeOutcome(BaseModel):
         return 1 - self.drained_per_s / self.rate_per_s
 
 
-class Pull(NamedTuple):
-    """The system took that many events, and came back for more after that time."""
-
-    at_s: float
-    events: int
-    busy_s: float
-    left: int
-    """What still waited after it."""
-
-
-class _Step(NamedTuple):
-    at_s: float
-    drained_before: int
-    left: int
-
-
-class Staircase:
-    """Finds the pulls in what has been drained until now."""
-
-    def __init__(self) -> None:
-        self.time_s = 0.0
-        self.offered = 0
-        self.drained = 0
-        self._steps: list[_Step] = []
-        self._may_widen = False
-        self._first: tuple[float, int] | None = None
-
-    def look(self, time_s: float, offered: int, drained: int) -> bool:
-        """Whether the system has come back for more."""
-        stepped = drained > self.drained
-        # The driver instances report one after the other, so one pull may show in two looks.
-        widened = stepped and self._may_widen
-        if widened:
-            self._steps[-1] = self._steps[-1]._replace(left=offered - drained)
-        elif stepped:
-            middle_s = (self.time_s + time_s) / 2
-            self._steps.append(_Step(middle_s, self.drained, offered - drained))
-        self._may_widen = stepped and not widened
-        self._first = self._first or (time_s, offered)
-        self.time_s, self.offered, self.drained = time_s, offered, drained
-        return stepped and not widened
-
-    @property
-    def offered_per_s(self) -> float | None:
-        """What was really offered: the generator may be a little late."""
-        if self._first is None or self.time_s <= self._first[0]:
-            return None
-        return (self.offered - self._first[1]) / (self.time_s - self._first[0])
-
-    @property
-    def undone(self) -> int:
-        """Events offered but not yet worked off: those that wait, and those of the last pull."""
-        return self.offered - (self._steps[-1].drained_before if self._steps else 0)
-
-    def pulls(self, since_s: float) -> list[Pull]:
-        """Those that are worked off, without the very first."""
-        return [
-            Pull(
-                step.at_s,
-                then.drained_before - step.drained_before,
-                then.at_s - step.at_s,
-                step.left,
-            )
-            for step, then in zip(self._steps[1:], self._steps[2:], strict=False)
-            if step.at_s >= since_s
-        ]
-
-    @property
-    def running(self) -> Pull | None:
-        """The last pull, busy until now at least."""
-        if not self._steps:
-            return None
-        step = self._steps[-1]
-        events = self.drained - step.drained_before
-        return Pull(step.at_s, events, self.time_s - step.at_s, step.left)
-
-
-class Estimate(NamedTuple):
-    """How fast a system works off what it pulls."""
-
-    per_s: float
-    error: float
-    seconds: float
-    with_stalls_per_s: float
-
-
-def estimate(pulls: Sequence[Pull], rate_per_s: float) -> Estimate:
-    """Events per second of busy time, stalls left out.
-
-    A stall hits one pull and is gone; saturation hits all. What a pull lasted beyond what its
-    size explains, and beyond the usual scatter, is not counted as busy.
-    """
-    per_event = _seconds_per_event(pulls)
-    beyond = [pull.busy_s - per_event * pull.events for pull in pulls]
-    usual = statistics.median(beyond)
-    scatter = 1.48 * statistics.median(abs(b - usual) for b in beyond)
-    # Times are known to a look only; a scatter below that is luck.
-    scatter = max(scatter, 0.4 * LOOK_S)
-    stalled = sum(b - usual for b in beyond if b - usual > STALL_SCALES * scatter)
-    busy = sum(pull.busy_s for pull in pulls) - stalled
-    events = sum(pull.events for pull in pulls)
-    error = scatter * math.sqrt(len(pulls)) / busy
-    seen = Estimate(events / busy, error, busy, events / (busy + stalled))
-    if seen.per_s < rate_per_s and _takes_all(pulls, rate_per_s):
-        return _when_grown(pulls, rate_per_s, seen, per_event, scatter)
-    return seen
-
-
-def _seconds_per_event(pulls: Sequence[Pull]) -> float:
-    """The slope of busy time over size, which a fixed time per pull does not enter.
-
-    Where all pulls are of about one size nobody can tell the two apart.
-    """
-    whole = statistics.median(pull.busy_s / pull.events for pull in pulls)
-    largest = max(pull.events for pull in pulls)
-    if len(pulls) < 4 or largest < 1.3 * min(pull.events for pull in pulls):
-        return whole
-    slopes = [
-        (one.busy_s - other.busy_s) / (one.events - other.events)
-        for one, other in itertools.combinations(pulls, 2)
-        if abs(one.events - other.events) > 0.1 * largest
-    ]
-    return min(max(statistics.median(slopes), 0.0), whole)
-
-
-def _takes_all(pulls: Sequence[Pull], rate_per_s: float) -> bool:
-    """Does a pull take everything that waits? Then the next can be larger."""
-    last = pulls[-max(2, len(pulls) // 3) :]
-    left = statistics.median(pull.left for pull in last)
-    usual = sum(pull.events for pull in pulls) / len(pulls)
-    return left <= 2 * LOOK_S * rate_per_s + 0.1 * usual
-
-
-def _when_grown(
-    pulls: Sequence[Pull], rate_per_s: float, seen: Estimate, per_event: float, scatter: float
-) -> Estimate:
-    """The estimate for pulls of acceptable size.
-
-    As long as pulls grow they also grow more efficient, because a fixed time per pull is shared by
-    more events. A backlog that grows while pulls are small is no saturation yet.
-    """
-    usual = sum(pull.events for pull in pulls) / len(pulls)
-    grown = max(usual, ACCEPTABLE_S * rate_per_s)
-    spread = sum((pull.events - usual) ** 2 for pull in pulls)
-    if grown == usual or spread == 0 or per_event * seen.per_s >= 1:
-        return seen
-    busy = seen.seconds / len(pulls) + (grown - usual) * per_event
-    error = scatter * math.sqrt(1 / len(pulls) + (grown - usual) ** 2 / spread) / busy
-    return Estimate(grown / busy, error, seen.seconds, max(seen.with_stalls_per_s, grown / busy))
-
-
 class ProbeJudge:
     """Looks at the queues of a running probe, all driver instances together."""
 
-    def __init__(self, order: ProbeOrder, precision: float, shortest_us: int = 6 * SECOND_US):
+    def __init__(
+        self, order: ProbeOrder, precision: float, shortest_us: int = 6 * SECOND_US
+    ) -> None:
         self._order = order
         self._shortest_s = shortest_us / SECOND_US
-        # Growth below this is not told from none; the confirmation is longer, and forgives more
-        # because a second one is dear.
         confirms = order.kind == "confirm"
         self._tolerated = precision * (TOLERATED_WHEN_CONFIRMING if confirms else TOLERATED)
         self._stairs = Staircase()
-        self._precision = precision
         self._estimate: Estimate | None = None
-        self._verdict: Verdict | None = None
+        self._verdict: ProbeVerdict | None = None
         self._bound_per_s: float | None = None
 
-    def look(self, time_us: int, offered: int, drained: int) -> Verdict | None:
-        """The verdict as soon as it is clear, None while it is not."""
-        if self._verdict is None:
-            came_back = self._stairs.look(time_us / SECOND_US, offered, drained)
-            if self._stairs.time_s >= self._shortest_s:
-                if came_back:
-                    self._judge()
-                elif self._stuck():
-                    self._verdict = "doubtful" if self._order.kind == "saturate" else "failed"
+    def look(self, time_us: int, offered: int, drained: int) -> ProbeVerdict | None:
+        """The verdict as soon as it is clear, None while it is not.
+
+        `offered` and `drained` count from the start of the load, all driver instances together.
+        """
+        if self._verdict is not None:
+            return self._verdict
+        came_back = self._stairs.look(time_us / SECOND_US, offered, drained)
+        if self._stairs.time_s < self._shortest_s:
+            return None
+        if came_back and self._order.kind == "saturate":
+            self._judge_saturation()
+        elif came_back:
+            self._judge()
+        elif self._stuck():
+            self._verdict = self._last_word()
         return self._verdict
 
     def finish(self, broken: str | None = None) -> ProbeOutcome:
         """What came out, at the end of the probe; `broken` fails it whatever the queues say."""
-        verdict, seen = self._verdict, self._estimate
-        if verdict is None:
-            verdict = self._last_word()
-            seen = self._estimate
-        if broken is not None:
-            verdict = "failed"
+        verdict = self._verdict or self._last_word()
+        seen = self._estimate
         return ProbeOutcome(
             rate_per_s=self._order.rate_per_s,
             kind=self._order.kind,
-            verdict=verdict,
+            verdict=verdict if broken is None else "failed",
             length_us=round(self._stairs.time_s * SECOND_US),
-            drained_per_s=(1 - MIX) * seen.per_s + MIX * seen.with_stalls_per_s
-            if seen
-            else self._bound_per_s,
-            error=seen.error if seen else None,
+            drained_per_s=seen.per_s if seen else self._bound_per_s,
+            error=seen.uncertainty if seen else None,
             reason=broken or self._in_words(),
         )
 
@@ -294,17 +130,17 @@ class ProbeJudge:
         return running.busy_s > STUCK_S + 3 * running.events / self._order.rate_per_s
 
     def _judge(self) -> None:
-        if self._order.kind == "saturate":
-            self._judge_saturation()
-            return
+        """Clearly more growth than tolerated, or clearly less."""
         pulls = self._steady_pulls()
         if len(pulls) < 4:
             return
         self._estimate = seen = estimate(pulls, self._rate_per_s)
         above = self._growth - self._tolerated
-        if seen.seconds > 4 and above > CLEAR * math.hypot(seen.error, DRIFT):
+        if seen.seconds > 4 and above > CLEAR * seen.uncertainty:
             self._verdict = "failed"
-        elif self._order.kind == "narrow" and seen.seconds > 8 and -above > CLEAR * seen.error:
+        elif (
+            self._order.kind == "narrow" and seen.seconds > 8 and -above > CLEAR * seen.uncertainty
+        ):
             self._verdict = "passed"
 
     def _steady_pulls(self) -> list[Pull]:
@@ -314,7 +150,7 @@ class ProbeJudge:
         if (
             running
             and running.at_s >= WARM_UP_S
-            and running.busy_s * self._rate_per_s > (running.events)
+            and running.busy_s * self._rate_per_s > running.events
         ):
             pulls.append(running)
         return pulls
@@ -332,8 +168,8 @@ class ProbeJudge:
         self._estimate = seen = estimate(pulls, self._rate_per_s)
         enough = len(pulls) >= 3 and seen.seconds >= 5
         # The further above the capacity, the dearer is every second: its backlog must be drained.
-        rough = seen.seconds >= 2.5 and self._growth > 0.4 and seen.error < 0.06
-        if rough or (enough and self._growth > 0.03 and seen.error < 0.04):
+        rough = seen.seconds >= 2.5 and self._growth > 0.4 and seen.uncertainty < 0.06
+        if rough or (enough and self._growth > 0.03 and seen.uncertainty < 0.04):
             self._verdict = "failed"
         elif enough and self._growth < 0 and self._age_s < 2:
             self._keeps_up(fast)
@@ -349,13 +185,13 @@ class ProbeJudge:
         # Long pulls that are worked off no faster than they came: the capacity is near.
         running = self._stairs.running
         long = running and running.events > NEAR_S * self._order.rate_per_s
-        if seen and long and self._growth > -0.03 and seen.error < 0.05:
+        if seen and long and self._growth > -0.03 and seen.uncertainty < 0.05:
             return
         if seen and fast is not None:
             fast = max(fast, seen.per_s)
         self._estimate, self._bound_per_s = None, fast
 
-    def _last_word(self) -> Verdict:
+    def _last_word(self) -> ProbeVerdict:
         if self._stairs.time_s < self._shortest_s:
             return "doubtful"
         if self._order.kind == "saturate":
@@ -363,21 +199,21 @@ class ProbeJudge:
         pulls = self._steady_pulls()
         if len(pulls) < 2:
             self._estimate = None
-            return "failed" if self._age_s > STUCK_S else "doubtful"
+            return "failed" if self._stuck() or self._age_s > STUCK_S else "doubtful"
         self._estimate = estimate(pulls, self._rate_per_s)
-        above = (self._growth - self._tolerated) / self._estimate.error
+        above = (self._growth - self._tolerated) / self._estimate.uncertainty
         if abs(above) < 1 and self._order.kind == "narrow":
             return "doubtful"
         return "failed" if above > 0 else "passed"
 
-    def _last_word_on_saturation(self) -> Verdict:
-        pulls = self._stairs.pulls(SATURATE_WARM_UP_S) or self._stairs.pulls(0)
+    def _last_word_on_saturation(self) -> ProbeVerdict:
+        pulls = self._stairs.pulls(SATURATE_WARM_UP_S) or self._stairs.pulls(0)[1:]
         if not pulls:
             running = self._stairs.running
             self._bound_per_s = running and running.events / max(running.busy_s, 1.0)
             return "doubtful"
         self._estimate = estimate(pulls, self._rate_per_s)
-        if self._growth > max(0.02, self._estimate.error):
+        if self._growth > max(0.02, self._estimate.uncertainty):
             return "failed"
         self._keeps_up(self._fastest())
         return "passed"
@@ -387,6 +223,6 @@ class ProbeJudge:
             return f"what is not worked off is {self._age_s:.1f} s old"
         return (
             f"works off {self._estimate.per_s:,.0f}/s of {self._rate_per_s:,.0f}/s"
-            f" (± {100 * self._estimate.error:.1f} %), stalls left out;"
+            f" (± {100 * self._estimate.uncertainty:.1f} %), stalls left out;"
             f" what is not worked off is {self._age_s:.1f} s old"
         )

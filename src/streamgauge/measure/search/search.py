@@ -9,64 +9,19 @@ from __future__ import annotations
 
 import math
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from streamgauge.measure.search.probe import TOLERATED, ProbeOrder, ProbeOutcome, Verdict
+from streamgauge.measure.search.probe import TOLERATED, ProbeOrder, ProbeOutcome, ProbeVerdict
+from streamgauge.measure.search.result import Capacity, SearchResult, in_words
 from streamgauge.measure.search.settings import SearchSettings
-from streamgauge.units import format_duration
 
 LOWEST_PER_S = 1.0
 """A system that cannot do this is not measured but broken."""
-HIDDEN = 0.02
-"""What one probe cannot know of its own error: the capacity drifts, and stalls come at random."""
 ROOM = 0.35
 """So far below the estimate a rate is confirmed, as a share of the precision: the estimate leaves
 stalls out, and at the capacity itself there would be nothing left to catch up with after one."""
 SURE = 0.1
-LATER = 2
 REACH = 1.3
 """So far above the estimate a failed rate may lie to end the narrowing, as a share of the
 precision."""
-
-
-class SearchResult(BaseModel):
-    """What a search found out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    maximum_sustainable_per_s: float | None = Field(
-        default=None, description="highest rate that held for a full-length run"
-    )
-    passed: float | None = Field(default=None, description="highest rate that passed")
-    failed: float | None = Field(default=None, description="lowest rate that failed")
-    tries: list[ProbeOutcome] = Field(default=[], description="every probe, in order")
-    confirmed: bool = False
-    precise: bool = Field(
-        default=False, description="is the maximum within the precision of a rate that failed?"
-    )
-    in_words: str = ""
-
-
-class Capacity:
-    """What all probes together say of the rate at which the system drains when it is saturated."""
-
-    def __init__(self) -> None:
-        self._weighted = 0.0
-        self._weights = 0.0
-
-    def add(self, per_s: float, error: float) -> None:
-        weight = 1 / (error**2 + HIDDEN**2)
-        self._weighted += weight * per_s
-        self._weights += weight
-
-    @property
-    def per_s(self) -> float | None:
-        return self._weighted / self._weights if self._weights else None
-
-    @property
-    def error(self) -> float:
-        """Standard error, as a share."""
-        return 1 / math.sqrt(self._weights) if self._weights else math.inf
 
 
 class Search:
@@ -124,16 +79,17 @@ class Search:
     @property
     def result(self) -> SearchResult:
         """What is known by now."""
-        passed = max((r for r in (self._passed, self._confirmed) if r is not None), default=None)
-        return SearchResult(
+        passed = max(self._passed or 0.0, self._confirmed or 0.0) or None
+        result = SearchResult(
             maximum_sustainable_per_s=self._confirmed,
             passed=passed,
             failed=self._failed,
             tries=list(self._tries),
             confirmed=self._confirmed is not None,
             precise=self._precise(self._confirmed),
-            in_words=self._in_words(),
         )
+        words = in_words(result, self._settings, self._capacity)
+        return result.model_copy(update={"in_words": words})
 
     def remaining_us(self, overhead_per_probe_us: int = 0) -> int:
         """About how long the rest will take: what searches usually take, less what is done."""
@@ -250,7 +206,7 @@ class Search:
         ):
             self._capacity.add(outcome.drained_per_s, outcome.error)
 
-    def _settled(self, outcome: ProbeOutcome) -> Verdict:
+    def _settled(self, outcome: ProbeOutcome) -> ProbeVerdict:
         """What a doubtful probe leaves open all probes together settle, or it is repeated."""
         rate, growth = outcome.rate_per_s, outcome.growth
         if outcome.verdict != "doubtful":
@@ -263,7 +219,7 @@ class Search:
         if growth <= 0:
             return "passed"
         above = 1 - capacity / rate - TOLERATED * self._settings.precision
-        if not last and abs(above) < 0.1 * self._capacity.error:
+        if not last and abs(above) < 0.1 * self._capacity.uncertainty:
             return "doubtful"
         return "failed" if above > 0 else "passed"
 
@@ -303,7 +259,7 @@ class Search:
             return None
         rate = capacity * (1 + 0.65 * precision)
         if self._passed is not None:
-            step = 0.95 * precision * 2 ** max(0, self._passes - LATER)
+            step = 0.95 * precision * 2 ** max(0, self._passes - 2)
             rate = max(rate, self._passed * (1 + step))
         if self._failed is not None:
             rate = min(rate, self._failed / (1 + 0.25 * precision))
@@ -327,27 +283,6 @@ class Search:
             return None
         rate = _rounded(rate)
         return rate if rate > (self._confirmed or 0.0) else None
-
-    def _in_words(self) -> str:
-        confirmed, failed = self._confirmed, self._failed
-        if confirmed is None:
-            below = f", {failed:,.0f}/s failed" if failed is not None else ""
-            return f"no rate has been confirmed yet{below}"
-        words = f"{confirmed:,.0f}/s held for {format_duration(self._settings.confirm_us)}"
-        if failed is None:
-            return f"{words}; more was never offered, so the maximum may be higher"
-        tried = [t.verdict for t in self._tries if t.rate_per_s == failed]
-        counts = ", ".join(f"{tried.count(v)} {v}" for v in dict.fromkeys(tried))
-        apart = 100 * (failed / confirmed - 1)
-        words += f"; {failed:,.0f}/s, {apart:.1f} % more, did not (probes at it: {counts})"
-        if not self._precise(confirmed):
-            words += f". The precision of {100 * self._settings.precision:g} % was not reached"
-        if self._capacity.per_s is not None:
-            words += (
-                f". All {len(self._tries)} probes together see a capacity of "
-                f"{self._capacity.per_s:,.0f}/s ± {200 * self._capacity.error:.1f} % between stalls"
-            )
-        return words
 
 
 def estimated_us(settings: SearchSettings, overhead_per_probe_us: int = 0) -> int:

@@ -22,7 +22,7 @@ class SearchSettings(BaseModel):
     )
     highest: Count = Field(default=50e6, gt=0, le=1e9, description="never offers more")
     probe_us: int = Field(
-        default=25 * SECOND_US, ge=SECOND_US, description="longest probe that narrows"
+        default=30 * SECOND_US, ge=SECOND_US, description="longest probe that narrows"
     )
     shortest_us: int = Field(
         default=6 * SECOND_US, ge=SECOND_US, description="no verdict before, except on a break"

@@ -218,7 +218,7 @@ class _Work:
                 # A query that is stopped in the middle of a batch complains about it.
                 return
             traceback.print_exc()
-            self._console.emit("failed", reason=_first_cause(error), fix=_fix(error))
+            _tell_failure(self._console, error)
 
 
 def _forget_state(spark: SparkSession) -> None:
@@ -228,8 +228,16 @@ def _forget_state(spark: SparkSession) -> None:
     getattr(getattr(state, "StateStore$"), "MODULE$").stop()
 
 
-def _fix(error: Exception) -> str:
-    return _JVM_FIX if _jvm_is_gone(error) else _QUERY_FIX
+def _tell_failure(console: Console, error: Exception) -> None:
+    reason, fix = explained_failure(error)
+    console.emit("failed", reason=reason, fix=fix)
+
+
+def explained_failure(error: Exception) -> tuple[str, str]:
+    """Cause and fix, in words."""
+    if _jvm_is_gone(error):
+        return "Spark's JVM has ended", _JVM_FIX
+    return _telling_line(error), _QUERY_FIX
 
 
 def _jvm_is_gone(error: Exception) -> bool:
@@ -243,10 +251,8 @@ _JVM_FIX = "the log may say why; for lack of memory raise `system.memory`"
 _QUERY_FIX = "the log has Spark's own explanation; correct the query or its settings"
 
 
-def _first_cause(error: Exception) -> str:
+def _telling_line(error: Exception) -> str:
     """The line of a Spark error that says something, without the stack."""
-    if _jvm_is_gone(error):
-        return "Spark's JVM has ended"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if "Error:" in line or "Exception:" in line]
     return (telling[-1] if telling else lines[0] if lines else type(error).__name__)[:300]
@@ -262,7 +268,7 @@ def main() -> None:
         os._exit(1)
     except Exception as error:
         traceback.print_exc()
-        console.emit("failed", reason=_first_cause(error), fix=_fix(error))
+        _tell_failure(console, error)
         os._exit(1)
 
 

@@ -1,0 +1,237 @@
+"""How well and how fast the maximum sustainable throughput is found, on simulated systems.
+
+Time is virtual. A simulated system works in batches: it pulls everything that waits, up to a bound,
+and is busy with it for a fixed time and a time per event. Its capacity scatters from batch to
+batch and drifts, its first batches are slow, and now and then it stalls. All of it is drawn from a
+seed.
+
+The truth is known analytically: the mean drain rate under saturation in the long run, which is the
+rate of batches at their bound, less the share of time that is lost in stalls.
+
+Plain bisection, for comparison, halves the (geometric) range of 1 K to 50 M events/s, all that our
+search may offer, until it is as narrow as the precision. Each of its probes lasts a minute and is
+judged by the queue marks of the combined policy; to be kind to it, the policy is not shown the
+first quarter of a probe, in which the system is cold. Both sides are charged the same overhead per
+probe, in which a system that kept up drains what is left; only our search is also charged what it
+takes to drain the backlog of the other probes.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.results import Figure
+from streamgauge.driver.policies import CombinedPolicy, QueueMarks, QueueSample
+from streamgauge.measure.search import ProbeJudge, Search, SearchSettings
+from streamgauge.units import SECOND_US
+
+SYSTEMS = 200
+UNBOUNDED_SYSTEMS = 50
+OVERHEAD_S = 3.0
+FULL_LENGTH_S = 60.0
+LOWEST_PER_S, HIGHEST_PER_S = 1e3, 50e6
+LOOK_S = 0.25
+SAMPLE_S = 0.1
+INSTANCES = 2
+LEAST_STALL_S, MOST_STALL_S = 0.3, 1.5
+SETTLED_S = 3.0
+"""Without a bound, batches grow towards infinity as the rate nears the capacity; the rate at which
+they settle at this length is taken for the truth then."""
+
+
+class MicroBatchSystem:
+    """A simulated system; its clock goes on from probe to probe."""
+
+    def __init__(self, seed: str, *, bounded: bool = True) -> None:
+        draw = self._random = random.Random(seed)
+        self._per_s = math.exp(draw.uniform(math.log(20e3), math.log(10e6)))
+        self._fixed_s = draw.uniform(0.1, 0.4)
+        self._bound_s = math.exp(draw.uniform(math.log(0.7), math.log(2.7))) if bounded else None
+        self._noise = 0.05
+        self._drift, self._period_s = 0.02, draw.uniform(60, 300)
+        self._phase = draw.uniform(0, 2 * math.pi)
+        self._first_s = draw.uniform(0.5, 4.5)
+        self._cold, self._warms_up_in_s = draw.uniform(0.2, 0.5), draw.uniform(1, 3)
+        self._planning_s = draw.uniform(0.03, 0.12)
+        self._stall_every_s = draw.uniform(20, 60)
+        self._clock_s = draw.uniform(0, 300)
+        self._next_stall_s = self._clock_s + draw.expovariate(1 / self._stall_every_s)
+
+    @property
+    def truth_per_s(self) -> float:
+        busy_s = SETTLED_S - self._fixed_s if self._bound_s is None else self._bound_s
+        stall_s = (LEAST_STALL_S + MOST_STALL_S) / 2
+        at_work = self._stall_every_s / (self._stall_every_s + stall_s)
+        return self._per_s * busy_s / (busy_s + self._fixed_s) * at_work
+
+    @property
+    def most_per_batch(self) -> float:
+        return math.inf if self._bound_s is None else self._bound_s * self._per_s
+
+    def offer(self, rate_per_s: float) -> Load:
+        return Load(self, rate_per_s)
+
+    def pass_time(self, seconds: float) -> None:
+        self._clock_s += seconds
+
+    def pulled_after_s(self, batch_s: float) -> float:
+        return min(self._planning_s, batch_s / 2)
+
+    def batch_s(self, at_s: float, events: int) -> float:
+        """How long a batch takes that begins so long after the start of the load."""
+        start_s = self._clock_s + at_s
+        angle = 2 * math.pi * start_s / self._period_s + self._phase
+        speed = 1 + self._drift * math.sin(angle)
+        speed *= 1 - self._cold * math.exp(-at_s / self._warms_up_in_s)
+        noise = 1 + self._random.uniform(-self._noise, self._noise)
+        first_s = self._first_s if at_s == 0 else 0.0
+        busy_s = first_s + (self._fixed_s + events / self._per_s) * noise / speed
+        return self._with_stalls(start_s, busy_s)
+
+    def _with_stalls(self, start_s: float, busy_s: float) -> float:
+        end_s = start_s + busy_s
+        while self._next_stall_s < end_s:
+            stall_s = self._random.uniform(LEAST_STALL_S, MOST_STALL_S)
+            if self._next_stall_s >= start_s:
+                end_s += stall_s
+            pause_s = self._random.expovariate(1 / self._stall_every_s)
+            self._next_stall_s += stall_s + pause_s
+        return end_s - start_s
+
+
+class Load:
+    """A constant rate offered to a system from now on."""
+
+    def __init__(self, system: MicroBatchSystem, rate_per_s: float) -> None:
+        self._system = system
+        self._rate_per_s = rate_per_s
+        self._pulls: list[tuple[float, int]] = [(0.0, 0)]
+        """When a pull shows, and how much has been drained then."""
+        self._next_batch_s = 0.0
+        self._seen = 0
+
+    def queued(self, time_s: float) -> tuple[int, int]:
+        """Offered and drained until then; to be asked in the order of time."""
+        while self._next_batch_s <= time_s:
+            self._work(self._rate_per_s * self._next_batch_s)
+        while self._seen + 1 < len(self._pulls) and self._pulls[self._seen + 1][0] <= time_s:
+            self._seen += 1
+        offered = int(self._rate_per_s * max(0.0, time_s))
+        return offered, min(offered, self._pulls[self._seen][1])
+
+    def reported(self, time_s: float, delays_s: list[float]) -> tuple[int, int]:
+        """The sum over driver instances, each of which has reported a little while ago."""
+        shares = []
+        for delay_s in delays_s:
+            seen, self._seen = self._seen, 0
+            offered, drained = self.queued(max(0.0, time_s - delay_s))
+            self._seen = min(seen, self._seen)
+            shares.append((offered // len(delays_s), drained // len(delays_s)))
+        return sum(o for o, _ in shares), sum(d for _, d in shares)
+
+    def end(self, time_s: float) -> float:
+        """Ends the load; how long it takes to drain what is left."""
+        offered = self._rate_per_s * time_s
+        while self._pulls[-1][1] < int(offered):
+            self._work(offered)
+        return max(0.0, self._next_batch_s - time_s)
+
+    def _work(self, offered: float) -> None:
+        drained = self._pulls[-1][1]
+        waiting = max(0, int(offered) - drained)
+        events = int(min(waiting, self._system.most_per_batch))
+        busy_s = self._system.batch_s(self._next_batch_s, events)
+        shows_s = self._next_batch_s + self._system.pulled_after_s(busy_s)
+        self._pulls.append((shows_s, drained + events))
+        self._next_batch_s += busy_s
+
+
+@dataclass(frozen=True)
+class Found:
+    rate_per_s: float
+    seconds: float
+    probes: int
+
+
+def search(system: MicroBatchSystem, settings: SearchSettings, draw: random.Random) -> Found:
+    """Our search."""
+    ours = Search(settings)
+    seconds = 0.0
+    while (order := ours.next()) is not None:
+        load = system.offer(order.rate_per_s)
+        judge = ProbeJudge(order, settings.precision)
+        delays_s = [draw.uniform(0, LOOK_S) for _ in range(INSTANCES)]
+        time_s, verdict = 0.0, None
+        while verdict is None and time_s * SECOND_US < order.length_us:
+            time_s += LOOK_S
+            verdict = judge.look(round(time_s * SECOND_US), *load.reported(time_s, delays_s))
+        outcome = judge.finish()
+        ours.tell(outcome)
+        drain_s = load.end(time_s)
+        system.pass_time(time_s + drain_s + OVERHEAD_S)
+        seconds += time_s + OVERHEAD_S + (drain_s if outcome.verdict != "passed" else 0.0)
+    result = ours.result
+    return Found(result.maximum_sustainable_per_s or 0.0, seconds, len(result.tries))
+
+
+def bisect(system: MicroBatchSystem, precision: float) -> Found:
+    """Plain bisection with full-length probes."""
+    low, high, probes = LOWEST_PER_S, HIGHEST_PER_S, 0
+    while high / low > 1 + precision:
+        rate = math.sqrt(low * high)
+        low, high = (rate, high) if _held(system, rate) else (low, rate)
+        probes += 1
+    return Found(low, probes * (FULL_LENGTH_S + OVERHEAD_S), probes)
+
+
+def _held(system: MicroBatchSystem, rate_per_s: float) -> bool:
+    load = system.offer(rate_per_s)
+    policy = CombinedPolicy(QueueMarks.of(int(rate_per_s * FULL_LENGTH_S)))
+    held = True
+    for tick in range(1, round(FULL_LENGTH_S / SAMPLE_S) + 1):
+        time_s = tick * SAMPLE_S
+        offered, drained = load.queued(time_s)
+        if time_s > FULL_LENGTH_S / 4:
+            sample = QueueSample(round(time_s * SECOND_US), offered, offered - drained)
+            held = held and policy.judge(sample) is None
+    # Its backlog is gone when the next probe begins, and nobody is charged for it.
+    system.pass_time(FULL_LENGTH_S + OVERHEAD_S)
+    return held
+
+
+def measure_search(_: Path, seed: int = 1) -> Iterator[Figure]:
+    """The search for the maximum sustainable throughput, on simulated systems of known capacity."""
+    settings = SearchSettings(confirm_us=round(FULL_LENGTH_S * SECOND_US), highest=HIGHEST_PER_S)
+    precision = settings.precision
+    names = [f"{seed}/{number}" for number in range(SYSTEMS)]
+    truths = [MicroBatchSystem(name).truth_per_s for name in names]
+    ours = [search(MicroBatchSystem(name), settings, random.Random(name)) for name in names]
+    plain = [bisect(MicroBatchSystem(name), precision) for name in names]
+
+    def right(found: list[Found]) -> float:
+        near = [abs(f.rate_per_s - t) <= precision * t for f, t in zip(found, truths, strict=True)]
+        return 100 * sum(near) / len(near)
+
+    yield Figure(f"found within {100 * precision:g} % of the truth", right(ours), "%", least=98)
+    ratio = sum(f.seconds for f in ours) / sum(f.seconds for f in plain)
+    yield Figure("total time, ratio to plain bisection", ratio, "×", most=1 / 3)
+    yield Figure("time per search, median", statistics.median(f.seconds for f in ours), "s")
+    yield Figure("probes per search, median", statistics.median(f.probes for f in ours))
+    yield Figure("plain bisection: within the same of the truth", right(plain), "%")
+    yield Figure("plain bisection: time", statistics.median(f.seconds for f in plain), "s")
+    unbounded = [f"{seed}/unbounded/{number}" for number in range(UNBOUNDED_SYSTEMS)]
+    shares = [
+        search(MicroBatchSystem(name, bounded=False), settings, random.Random(name)).rate_per_s
+        / MicroBatchSystem(name, bounded=False).truth_per_s
+        for name in unbounded
+    ]
+    yield Figure(
+        f"batches without a bound: found, of the rate with batches of {SETTLED_S:g} s (median)",
+        statistics.median(shares),
+        "×",
+    )

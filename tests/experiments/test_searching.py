@@ -1,0 +1,89 @@
+"""A search that is interrupted goes on, and asks no finished probe again; nothing is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from streamgauge.errors import RunInterrupted
+from streamgauge.experiments.load import read_experiment
+from streamgauge.experiments.progress import Silent
+from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.searching import Searching
+from streamgauge.experiments.study import make_study
+from streamgauge.measure.search import ProbeOrder, ProbeOutcome, SearchResult
+from tests.cli import made_up
+
+CAPACITY = 730_000.0
+
+
+@dataclass
+class Pretended(Searching):
+    """Probes of a system that takes exactly its capacity; may be interrupted after some."""
+
+    done: list[float] = field(default_factory=list)
+    stop_after: int | None = None
+
+    def _probe(self, order: ProbeOrder, number: int) -> ProbeOutcome:
+        del number
+        if self.stop_after is not None and len(self.done) == self.stop_after:
+            raise RunInterrupted("interrupted")
+        self.done.append(order.rate_per_s)
+        return self._outcome(order)
+
+    def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome:
+        outcome = self._probe(order, number)
+        directory = RunDirectory.inside(self._place(number))
+        found = made_up.summary(offered_per_s=order.rate_per_s, sustained=True)
+        directory.write(directory.summary, found)
+        self._keep(outcome, directory.path)
+        return outcome
+
+    def _outcome(self, order: ProbeOrder) -> ProbeOutcome:
+        return ProbeOutcome(
+            rate_per_s=order.rate_per_s,
+            kind=order.kind,
+            verdict="passed" if order.rate_per_s <= CAPACITY else "failed",
+            length_us=order.length_us,
+            drained_per_s=CAPACITY,
+            error=0.01,
+        )
+
+
+def searching(folder: Path, **changes: Any) -> Pretended:
+    study = make_study(*read_experiment("quickstart", ["load.rate=search"]))
+    nobody = cast(Any, None)
+    return Pretended(study, study.groups[0], folder, nobody, Silent(), nobody, **changes)
+
+
+def test_an_interrupted_search_goes_on_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole = searching(tmp_path / "whole")
+    expected: SearchResult = whole.run()
+    assert expected.confirmed
+    assert expected.maximum_sustainable_per_s == pytest.approx(CAPACITY, rel=0.06)
+    assert len(whole.done) >= 3
+    for stop_after in range(len(whole.done)):
+        folder = tmp_path / str(stop_after)
+        first = searching(folder, stop_after=stop_after)
+        with pytest.raises(RunInterrupted):
+            first.run()
+        second = searching(folder)
+        assert second.run() == expected
+        assert first.done + second.done == whole.done
+        assert second.confirmed is not None
+        assert second.confirmed.offered_per_s == expected.maximum_sustainable_per_s
+
+
+def test_a_probe_whose_line_was_cut_off_by_a_crash_is_done_again(tmp_path: Path) -> None:
+    whole = searching(tmp_path)
+    expected = whole.run()
+    log = tmp_path / "probes.ndjson"
+    text = log.read_text()
+    log.write_text(text[: len(text) - 20])
+    again = searching(tmp_path)
+    assert again.run() == expected
+    assert again.done == whole.done[-1:]
+    assert searching(tmp_path).run() == expected
