@@ -35,7 +35,9 @@ def judge(record: RunRecord, validation: Validation, max_lag_us: int) -> tuple[V
             "which results are missing and which were still to come"
         ]
     if validation.expected == 0:
-        return Verdict.UNKNOWN, ["no result was expected: the run is shorter than a window"]
+        return Verdict.UNKNOWN, [
+            "no result was expected: the run is shorter than a window, or no events match"
+        ]
     return Verdict.VALID, []
 
 

@@ -19,10 +19,14 @@ TOLERATED_WHEN_CONFIRMING = 0.3
 CLEAR = 1.5
 """So many standard errors from what is tolerated end a probe early. That is few: a wrong verdict
 costs one more probe, while the estimates of all probes are put together in any case."""
+HOPELESS = 2.5
+"""As above, for a confirmation: it is meant to last, and failing one wrongly costs another."""
 WARM_UP_S = 5.0
 """Pulls that begin before are left out: a query plans and compiles while they run."""
 WARM_UP_SHARE = 0.25
 SATURATE_WARM_UP_S = 4.0
+HOPELESS = 0.25
+"""So much less than is offered is worked off that two batches tell."""
 STUCK_S = 8.0
 """One pull may keep a system busy for that long, whatever its size."""
 KEEPS_UP = 1.6
@@ -132,9 +136,14 @@ class ProbeJudge:
     def _judge(self) -> None:
         """Clearly more growth than tolerated, or clearly less."""
         pulls = self._steady_pulls()
-        if len(pulls) < 4:
+        if len(pulls) < 2:
             return
         self._estimate = seen = estimate(pulls, self._rate_per_s)
+        if seen.seconds > 3 and self._growth > HOPELESS:
+            # The batches of a flooded system grow: waiting for more of them takes ever longer.
+            self._verdict = "failed"
+        if len(pulls) < 4:
+            return
         above = self._growth - self._tolerated
         if seen.seconds > 4 and above > CLEAR * seen.uncertainty:
             self._verdict = "failed"
