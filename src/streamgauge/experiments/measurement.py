@@ -140,23 +140,10 @@ class Measurement:
         self._observer.progress(self._progress())
 
     def _progress(self) -> Progress:
-        loading = self._trial is not None and self._phase in ("load", "drain")
-        statuses = self._trial.statuses if self._trial is not None and loading else []
-        if not statuses or self._trial is None:
-            return Progress(self._phase, self._note, self._elapsed_s, self._remaining_s)
-        sink = self._trial.sink_status
-        seconds = max(0.1, statuses[0].time_us / 1e6)
-        return Progress(
-            phase=self._phase,
-            note=self._note,
-            elapsed_s=self._elapsed_s,
-            remaining_s=self._remaining_s,
-            offered_per_s=sum(status.offered for status in statuses) / seconds,
-            drained_per_s=sum(status.drained for status in statuses) / seconds,
-            queued=sum(status.queued for status in statuses),
-            results=sink.results,
-            latency_ms=sink.last_latency_ms,
-        )
+        times = (self._elapsed_s, self._remaining_s)
+        if self._trial is None or self._phase not in ("load", "drain"):
+            return Progress(self._phase, self._note, *times)
+        return self._trial.progress(self._phase, self._note, *times)
 
     @property
     def _elapsed_s(self) -> float:

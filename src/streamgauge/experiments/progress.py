@@ -19,9 +19,9 @@ class Progress:
     """One of PHASES, in this order."""
     note: str
     """What exactly is going on, such as `rehearsing`."""
-    elapsed_s: float
+    elapsed_s: float = 0.0
     """Since the run began."""
-    remaining_s: float
+    remaining_s: float = 0.0
     """Until the end of the whole run, estimated."""
     offered_per_s: float | None = None
     drained_per_s: float | None = None

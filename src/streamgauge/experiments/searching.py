@@ -90,7 +90,10 @@ class Searching:
         def tell(note: str) -> None:
             words = f"probe {number} at {units.rate(order.rate_per_s)}"
             phase = "load" if trial is not None and trial.start_us else "start"
-            self.observer.progress(_progress(trial, phase, f"{words}: {note}" if note else words))
+            said = f"{words}: {note}" if note else words
+            self.observer.progress(
+                Progress(phase, said) if trial is None else trial.progress(phase, said)
+            )
 
         trial = Trial(plan, directory, self.station, tell)
         with trial.processes():
@@ -116,21 +119,3 @@ class Searching:
     def _keep(self, outcome: ProbeOutcome, path: Path) -> None:
         if outcome.verdict == "passed":
             self.confirmed, self.confirmed_in = RunDirectory(path).read_summary(), path
-
-
-def _progress(trial: Trial | None, phase: str, note: str) -> Progress:
-    statuses = trial.statuses if trial is not None else []
-    if trial is None or not statuses:
-        return Progress(phase, note, 0.0, 0.0)
-    seconds = max(0.1, statuses[0].time_us / 1e6)
-    return Progress(
-        phase=phase,
-        note=note,
-        elapsed_s=0.0,
-        remaining_s=0.0,
-        offered_per_s=sum(status.offered for status in statuses) / seconds,
-        drained_per_s=sum(status.drained for status in statuses) / seconds,
-        queued=sum(status.queued for status in statuses),
-        results=trial.results,
-        latency_ms=trial.sink_status.last_latency_ms,
-    )

@@ -14,6 +14,7 @@ from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.sink import SinkStatus
 from streamgauge.experiments.plan import Plan
+from streamgauge.experiments.progress import Progress
 from streamgauge.experiments.run_directory import RunDirectory
 from streamgauge.experiments.station import Station
 from streamgauge.measure.monitor import Monitor, Role
@@ -219,6 +220,26 @@ class Trial:
     @property
     def results(self) -> int:
         return self.sink_status.results
+
+    def progress(
+        self, phase: str, note: str, elapsed_s: float = 0.0, remaining_s: float = 0.0
+    ) -> Progress:
+        """This moment, with what the driver instances and the sink have told last."""
+        statuses, sink = self.statuses, self.sink_status
+        if not statuses:
+            return Progress(phase, note, elapsed_s, remaining_s)
+        seconds = max(0.1, statuses[0].time_us / 1e6)
+        return Progress(
+            phase=phase,
+            note=note,
+            elapsed_s=elapsed_s,
+            remaining_s=remaining_s,
+            offered_per_s=sum(status.offered for status in statuses) / seconds,
+            drained_per_s=sum(status.drained for status in statuses) / seconds,
+            queued=sum(status.queued for status in statuses),
+            results=sink.results,
+            latency_ms=sink.last_latency_ms,
+        )
 
     def _look(self) -> list[str]:
         """Events of all components; the reasons why the load should be cut, if there are any."""
