@@ -148,7 +148,10 @@ class StudyRun:
         return summary
 
     def _part(self, words: str, varied: dict[str, object], left_us: int) -> Observer:
-        values = ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in varied.items())
+        values = ", ".join(
+            f"{key.rpartition('.')[2]} {f'{value:,.0f}' if isinstance(value, float) else value}"
+            for key, value in varied.items()
+        )
         label = f"{words}: {values}" if values else words
         return _Part(self._observer, label, self._began, time.monotonic(), left_us / 1e6)
 

@@ -19,14 +19,16 @@ TOLERATED_WHEN_CONFIRMING = 0.3
 CLEAR = 1.5
 """So many standard errors from what is tolerated end a probe early. That is few: a wrong verdict
 costs one more probe, while the estimates of all probes are put together in any case."""
-HOPELESS = 2.5
-"""As above, for a confirmation: it is meant to last, and failing one wrongly costs another."""
+CLEAR_WHEN_CONFIRMING = 2.5
+"""More than above: a confirmation is meant to last, and to fail one wrongly costs another."""
 WARM_UP_S = 5.0
 """Pulls that begin before are left out: a query plans and compiles while they run."""
 WARM_UP_SHARE = 0.25
 SATURATE_WARM_UP_S = 4.0
 HOPELESS = 0.25
-"""So much less than is offered is worked off that two batches tell."""
+"""So much less than is offered is worked off that two batches tell, if they lost more time than
+a stall would take."""
+STALL_S = 2.0
 STUCK_S = 8.0
 """One pull may keep a system busy for that long, whatever its size."""
 KEEPS_UP = 1.6
@@ -139,17 +141,18 @@ class ProbeJudge:
         if len(pulls) < 2:
             return
         self._estimate = seen = estimate(pulls, self._rate_per_s)
-        if seen.seconds > 3 and self._growth > HOPELESS:
-            # The batches of a flooded system grow: waiting for more of them takes ever longer.
+        # The batches of a flooded system grow: waiting for more of them takes ever longer.
+        if self._growth > HOPELESS and self._growth * seen.seconds > STALL_S:
             self._verdict = "failed"
+            return
         if len(pulls) < 4:
             return
         above = self._growth - self._tolerated
-        if seen.seconds > 4 and above > CLEAR * seen.uncertainty:
+        narrows = self._order.kind == "narrow"
+        clear = (CLEAR if narrows else CLEAR_WHEN_CONFIRMING) * seen.uncertainty
+        if seen.seconds > 4 and above > clear:
             self._verdict = "failed"
-        elif (
-            self._order.kind == "narrow" and seen.seconds > 8 and -above > CLEAR * seen.uncertainty
-        ):
+        elif narrows and seen.seconds > 8 and above < -clear:
             self._verdict = "passed"
 
     def _steady_pulls(self) -> list[Pull]:

@@ -18,10 +18,11 @@ LOWEST_PER_S = 1.0
 ROOM = 0.35
 """So far below the estimate a rate is confirmed, as a share of the precision: the estimate leaves
 stalls out, and at the capacity itself there would be nothing left to catch up with after one."""
-SURE = 0.1
-REACH = 1.3
+REACH = 1.0
 """So far above the estimate a failed rate may lie to end the narrowing, as a share of the
 precision."""
+SURE = 0.1
+"""A rate at which so large a share is not worked off fails by a saturation probe, short as it is."""
 
 
 class Search:
@@ -140,7 +141,6 @@ class Search:
         if outcome.drained_per_s is not None and outcome.error is not None:
             self._capacity.add(outcome.drained_per_s, outcome.error)
             self._saturate_at = None
-            # Short as it is, it only condemns a rate that is far too high.
             if outcome.verdict == "failed" and 1 - outcome.drained_per_s / rate > SURE:
                 self._failed = rate
         elif outcome.verdict == "passed":
