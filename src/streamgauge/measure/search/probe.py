@@ -31,6 +31,8 @@ a stall would take."""
 STALL_S = 2.0
 STUCK_S = 8.0
 """One pull may keep a system busy for that long, whatever its size."""
+FLOODED = 0.25
+"""What is not worked off may be that old, as a share of the length of the probe."""
 KEEPS_UP = 1.6
 """A backlog that is worked off so much faster than more is offered ends a saturation probe."""
 NEAR_S = 1.75
@@ -100,7 +102,7 @@ class ProbeJudge:
             self._judge_saturation()
         elif came_back:
             self._judge()
-        elif self._stuck():
+        elif self._stuck() or (self._flooded() and self._order.kind != "saturate"):
             self._verdict = self._last_word()
         return self._verdict
 
@@ -135,6 +137,11 @@ class ProbeJudge:
         running = self._stairs.running or Pull(0.0, 0, self._stairs.time_s, 0)
         return running.busy_s > STUCK_S + 3 * running.events / self._order.rate_per_s
 
+    def _flooded(self) -> bool:
+        """So far behind that what the last pulls were like does not matter."""
+        length_s = self._order.length_us / SECOND_US
+        return self._age_s > max(2 * STUCK_S, FLOODED * length_s)
+
     def _judge(self) -> None:
         """Clearly more growth than tolerated, or clearly less."""
         pulls = self._steady_pulls()
@@ -150,7 +157,7 @@ class ProbeJudge:
         above = self._growth - self._tolerated
         narrows = self._order.kind == "narrow"
         clear = (CLEAR if narrows else CLEAR_WHEN_CONFIRMING) * seen.uncertainty
-        if seen.seconds > 4 and above > clear:
+        if seen.seconds > 4 and above > clear and not seen.settling:
             self._verdict = "failed"
         elif narrows and seen.seconds > 8 and above < -clear:
             self._verdict = "passed"
@@ -158,13 +165,13 @@ class ProbeJudge:
     def _steady_pulls(self) -> list[Pull]:
         pulls = self._stairs.pulls(max(WARM_UP_S, WARM_UP_SHARE * self._stairs.time_s))
         running = self._stairs.running
-        # A pull that is not worked off counts as soon as it has lasted too long in any case.
-        if (
-            running
-            and running.at_s >= WARM_UP_S
-            and running.busy_s * self._rate_per_s > running.events
-        ):
-            pulls.append(running)
+        if running and running.at_s >= WARM_UP_S:
+            # A pull that is not worked off counts as soon as it lasts longer than others, and than
+            # a stall explains.
+            busy_s = sum(pull.busy_s for pull in pulls) or 1.0
+            events = sum(pull.events for pull in pulls) or self._rate_per_s
+            if running.busy_s > running.events * busy_s / events + STALL_S:
+                pulls.append(running)
         return pulls
 
     def _judge_saturation(self) -> None:
@@ -178,7 +185,7 @@ class ProbeJudge:
         if len(pulls) < 2:
             return
         self._estimate = seen = estimate(pulls, self._rate_per_s)
-        enough = len(pulls) >= 3 and seen.seconds >= 5
+        enough = len(pulls) >= 3 and seen.seconds >= 5 and not seen.settling
         # The further above the capacity, the dearer is every second: its backlog must be drained.
         rough = seen.seconds >= 2.5 and self._growth > 0.4 and seen.uncertainty < 0.06
         if rough or (enough and self._growth > 0.03 and seen.uncertainty < 0.04):
@@ -209,10 +216,14 @@ class ProbeJudge:
         if self._order.kind == "saturate":
             return self._last_word_on_saturation()
         pulls = self._steady_pulls()
-        if len(pulls) < 2:
-            self._estimate = None
-            return "failed" if self._stuck() or self._age_s > STUCK_S else "doubtful"
-        self._estimate = estimate(pulls, self._rate_per_s)
+        self._estimate = estimate(pulls, self._rate_per_s) if len(pulls) >= 2 else None
+        if self._stuck() or self._flooded():
+            return "failed"
+        if self._estimate is None:
+            return "failed" if self._age_s > STUCK_S else "doubtful"
+        if self._estimate.settling:
+            late = [pull for pull in pulls if pull.at_s > self._stairs.time_s / 2]
+            self._estimate = estimate(late if len(late) >= 4 else pulls, self._rate_per_s)
         above = (self._growth - self._tolerated) / self._estimate.uncertainty
         if abs(above) < 1 and self._order.kind == "narrow":
             return "doubtful"
@@ -225,7 +236,8 @@ class ProbeJudge:
             self._bound_per_s = running and running.events / max(running.busy_s, 1.0)
             return "doubtful"
         self._estimate = estimate(pulls, self._rate_per_s)
-        if self._growth > max(0.02, self._estimate.uncertainty):
+        settling = self._estimate.settling and self._growth < HOPELESS
+        if self._growth > max(0.02, self._estimate.uncertainty) and not settling:
             return "failed"
         self._keeps_up(self._fastest())
         return "passed"

@@ -24,6 +24,8 @@ DRIFT = 0.01
 """What the capacity of a machine wanders while a probe runs; no estimate is surer than that."""
 STALL_SCALES = 3.0
 """A pull that lasts longer than usual by so many times the usual scatter was stalled."""
+FAR = 0.1
+"""An estimate for larger pulls than were seen is not made when it would be less sure than that."""
 ACCEPTABLE_S = 3.0
 """A pull of what comes in that time is of normal size still."""
 
@@ -113,6 +115,8 @@ class Estimate(NamedTuple):
     """Standard error, as a share."""
     seconds: float
     """Busy time that it rests on."""
+    settling: bool = False
+    """Pulls are small and take all that waits; they may just be growing to their size."""
 
 
 def estimate(pulls: Sequence[Pull], rate_per_s: float) -> Estimate:
@@ -184,8 +188,13 @@ def _when_grown(
     usual = sum(pull.events for pull in pulls) / len(pulls)
     grown = max(usual, ACCEPTABLE_S * rate_per_s)
     spread = sum((pull.events - usual) ** 2 for pull in pulls)
-    if grown == usual or spread == 0 or per_event * seen.per_s >= 1:
+    if grown == usual:
         return seen
+    if spread == 0:
+        return seen._replace(settling=True)
     busy = seen.seconds / len(pulls) + (grown - usual) * per_event
     error_s = scatter * math.sqrt(1 / len(pulls) + (grown - usual) ** 2 / spread)
-    return Estimate(grown / busy, math.hypot(error_s / busy, seen.uncertainty), seen.seconds)
+    uncertainty = math.hypot(error_s / busy, seen.uncertainty)
+    if uncertainty > FAR or per_event * seen.per_s >= 1:
+        return seen._replace(settling=True)
+    return Estimate(grown / busy, uncertainty, seen.seconds)

@@ -13,6 +13,8 @@ from streamgauge.measure.search.probe import TOLERATED, ProbeOrder, ProbeOutcome
 from streamgauge.measure.search.result import Capacity, SearchResult, in_words
 from streamgauge.measure.search.settings import SearchSettings
 
+MOST_PROBES = 40
+"""A system that needs more contradicts itself; what has passed by then is confirmed."""
 LOWEST_PER_S = 1.0
 """A system that cannot do this is not measured but broken."""
 ROOM = 0.35
@@ -21,8 +23,10 @@ stalls out, and at the capacity itself there would be nothing left to catch up w
 REACH = 1.0
 """So far above the estimate a failed rate may lie to end the narrowing, as a share of the
 precision."""
+OPEN = 0.1
+"""So few standard errors from a verdict all probes together leave a doubtful rate open."""
 SURE = 0.1
-"""A rate at which so large a share is not worked off fails by a saturation probe, short as it is."""
+"""Where so large a share is not worked off, a rate fails by a saturation probe, short as it is."""
 
 
 class Search:
@@ -36,13 +40,13 @@ class Search:
         self._failed: float | None = None
         self._confirmed: float | None = None
         self._finished = False
-        self._saturate_at: float | None = _rounded(settings.first_per_s)
+        self._saturate_at: float | None = self._rounded(settings.first_per_s)
         """The rate of the next probe that saturates, None when they are done."""
         self._kept_up: float | None = None
         self._overwhelmed: float | None = None
         self._try_again: float | None = None
+        # Probes in a row that passed, and confirmations that failed: the steps grow with them.
         self._passes = 0
-        """Probes in a row that passed, and confirmations that failed: the steps grow with them."""
         self._misses = 0
         self._reopened = 0
 
@@ -119,7 +123,9 @@ class Search:
     @property
     def _spent(self) -> bool:
         budget_us = self._settings.budget_us
-        return budget_us is not None and self._spent_us >= budget_us
+        if budget_us is not None and self._spent_us >= budget_us:
+            return True
+        return len(self._tries) >= MOST_PROBES
 
     @property
     def _estimate_per_s(self) -> float | None:
@@ -152,18 +158,18 @@ class Search:
 
     def _more(self, outcome: ProbeOutcome) -> float | None:
         """A rate that saturates, we hope, a system that kept up with this one."""
-        rate, highest = outcome.rate_per_s, self._settings.highest
-        if rate >= highest:
+        rate = outcome.rate_per_s
+        if rate >= self._settings.highest:
             return None
         if self._overwhelmed is not None:
             return self._between(rate, self._overwhelmed)
         if outcome.drained_per_s is None:
-            return _rounded(min(4 * rate, highest))
+            return self._rounded(4 * rate)
         # Just above what it was seen to drain, as the backlog of a saturated system must be
         # drained; but ever further, or a small first guess would never grow.
         kept_up = sum(t.kind == "saturate" and t.verdict == "passed" for t in self._tries)
         wanted = max(1.35 * outcome.drained_per_s, 1.3**kept_up * rate)
-        return _rounded(min(wanted, highest))
+        return self._rounded(wanted)
 
     def _less(self, outcome: ProbeOutcome) -> float | None:
         """A rate at which a system that was overwhelmed by this one shows what it can do."""
@@ -171,7 +177,7 @@ class Search:
         if self._kept_up is not None:
             return self._between(self._kept_up, rate)
         bound = outcome.drained_per_s
-        less = _rounded(rate / 4 if bound is None else min(bound, rate) / 2)
+        less = self._rounded(rate / 4 if bound is None else min(bound, rate) / 2)
         if less < LOWEST_PER_S:
             self._finished = True
             return None
@@ -180,7 +186,7 @@ class Search:
     def _between(self, low: float, high: float) -> float | None:
         middle = math.sqrt(low * high)
         if high / low > 1.2:
-            return _rounded(middle)
+            return self._rounded(middle)
         self._capacity.add(middle, high / low - 1)
         return None
 
@@ -219,7 +225,7 @@ class Search:
         if growth <= 0:
             return "passed"
         above = 1 - capacity / rate - TOLERATED * self._settings.precision
-        if not last and abs(above) < 0.1 * self._capacity.uncertainty:
+        if not last and abs(above) < OPEN * self._capacity.uncertainty:
             return "doubtful"
         return "failed" if above > 0 else "passed"
 
@@ -263,7 +269,7 @@ class Search:
             rate = max(rate, self._passed * (1 + step))
         if self._failed is not None:
             rate = min(rate, self._failed / (1 + 0.25 * precision))
-        rate = _rounded(min(rate, self._settings.highest))
+        rate = self._rounded(rate)
         return rate if rate > (self._passed or 0.0) else None
 
     def _candidate(self) -> float | None:
@@ -273,7 +279,6 @@ class Search:
             rate = self._kept_up
         else:
             rate = max(capacity * (1 - ROOM * precision), self._passed or 0.0)
-            rate = min(rate, self._settings.highest)
         if rate is not None and capacity is not None and self._failed is not None:
             if self._failed <= capacity * (1 + REACH * precision):
                 rate = max(rate, self._failed / (1 + 0.98 * precision))
@@ -281,15 +286,14 @@ class Search:
             rate = min(rate, max(below, self._passed or 0.0))
         if rate is None or rate < LOWEST_PER_S:
             return None
-        rate = _rounded(rate)
+        rate = self._rounded(rate)
         return rate if rate > (self._confirmed or 0.0) else None
+
+    def _rounded(self, rate_per_s: float) -> float:
+        """To five digits, as rates are read by people and stored; and never beyond the highest."""
+        return min(float(f"{rate_per_s:.5g}"), self._settings.highest)
 
 
 def estimated_us(settings: SearchSettings, overhead_per_probe_us: int = 0) -> int:
     """About how long a search will take."""
     return Search(settings).remaining_us(overhead_per_probe_us)
-
-
-def _rounded(rate_per_s: float) -> float:
-    """To five digits: rates are read by people, and stored."""
-    return float(f"{rate_per_s:.5g}")

@@ -1,0 +1,254 @@
+"""What the search must bear: bounded batches, queues that report late, stalls, and bad luck."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamgauge.measure.search import (
+    ProbeJudge,
+    ProbeOrder,
+    ProbeOutcome,
+    ProbeVerdict,
+    Search,
+    SearchSettings,
+)
+from streamgauge.measure.search.pulls import Pull, Staircase, estimate
+from streamgauge.units import SECOND_US
+
+LOOK_S = 0.25
+
+
+def probed(
+    order: ProbeOrder,
+    *,
+    per_s: float,
+    fixed_s: float,
+    bound_s: float = math.inf,
+    first_s: float = 0.0,
+    cold: float = 0.0,
+    stall: tuple[float, float] | None = None,
+) -> ProbeOutcome:
+    """A probe of a system without noise: batches of up to `bound_s` of work and a fixed time.
+
+    `cold` is by how much it is slower at first; `stall` begins after so many seconds and lasts so
+    long.
+    """
+    judge = ProbeJudge(order, precision=0.05)
+    rate, drained, next_s, time_s = order.rate_per_s, 0, 0.1, 0.0
+    while time_s < order.length_us / SECOND_US:
+        time_s += LOOK_S
+        while next_s <= time_s:
+            events = int(min(rate * next_s - drained, bound_s * per_s))
+            busy_s = (fixed_s + events / per_s) * (1 + cold * math.exp(-next_s / 2))
+            busy_s += first_s if drained == 0 else 0.0
+            if stall is not None and next_s <= stall[0] < next_s + busy_s:
+                busy_s += stall[1]
+            drained += events
+            next_s += busy_s
+        if judge.look(round(time_s * SECOND_US), int(rate * time_s), drained) is not None:
+            break
+    return judge.finish()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    share=st.floats(0.3, 0.9),
+    first_s=st.floats(0.0, 4.0),
+    cold=st.floats(0.0, 2.0),
+    stalls_at=st.floats(0.0, 28.0),
+)
+def test_a_cold_start_and_a_stall_never_fail_a_rate_below_the_capacity(
+    share: float, first_s: float, cold: float, stalls_at: float
+) -> None:
+    order = ProbeOrder(share * 1e5, 30 * SECOND_US, "narrow")
+    outcome = probed(
+        order,
+        per_s=1.2e5,
+        fixed_s=0.3,
+        bound_s=1.5,
+        first_s=first_s,
+        cold=cold,
+        stall=(stalls_at, 1.5),
+    )
+    assert outcome.verdict != "failed"
+
+
+@pytest.mark.parametrize(
+    ("share", "cold", "stall"), [(0.9, 5.0, None), (0.6, 0.0, (6.0, 1.9)), (0.8, 0.0, (6.0, 1.9))]
+)
+def test_trouble_in_the_first_seconds_is_no_reason_to_end_a_probe_early(
+    share: float, cold: float, stall: tuple[float, float] | None
+) -> None:
+    order = ProbeOrder(share * 1e5, 30 * SECOND_US, "narrow")
+    outcome = probed(order, per_s=1.2e5, fixed_s=0.3, bound_s=1.5, cold=cold, stall=stall)
+    assert outcome.verdict != "failed"
+
+
+@settings(max_examples=40, deadline=None)
+@given(share=st.floats(1.1, 4.0), first_s=st.floats(0.0, 4.0), bounded=st.booleans())
+def test_a_rate_above_the_capacity_always_fails(
+    share: float, first_s: float, bounded: bool
+) -> None:
+    order = ProbeOrder(share * 1e5, 30 * SECOND_US, "narrow")
+    bound_s = 1.5 if bounded else math.inf
+    per_s = 1.2e5 if bounded else 1e5
+    outcome = probed(order, per_s=per_s, fixed_s=0.3, bound_s=bound_s, first_s=first_s)
+    assert outcome.verdict == "failed"
+
+
+@st.composite
+def bad_luck(draw: st.DrawFn) -> list[tuple[ProbeVerdict, float | None, float | None]]:
+    """Verdicts and estimates that have nothing to do with the rate."""
+    verdicts: list[ProbeVerdict] = ["passed", "failed", "doubtful"]
+    one = st.tuples(
+        st.sampled_from(verdicts),
+        st.none() | st.floats(1.0, 1e9),
+        st.none() | st.floats(0.01, 0.5),
+    )
+    return draw(st.lists(one, min_size=1, max_size=30))
+
+
+@settings(max_examples=150, deadline=None)
+@given(luck=bad_luck(), highest=st.floats(1e3, 1e9), precision=st.sampled_from([0.01, 0.05, 0.2]))
+def test_whatever_comes_out_the_search_ends_and_keeps_its_word(
+    luck: list[tuple[ProbeVerdict, float | None, float | None]], highest: float, precision: float
+) -> None:
+    plan = SearchSettings(highest=highest, precision=precision)
+    search, outcomes = Search(plan), itertools.cycle(luck)
+    while (order := search.next()) is not None:
+        assert 1 <= order.rate_per_s <= highest
+        verdict, drained, error = next(outcomes)
+        outcome = ProbeOutcome(
+            rate_per_s=order.rate_per_s,
+            kind=order.kind,
+            verdict=verdict,
+            length_us=order.length_us,
+            drained_per_s=drained,
+            error=error,
+        )
+        search.tell(outcome)
+        assert len(search.result.tries) < 80
+        resumed = Search(plan)
+        for past in search.result.tries:
+            resumed.tell(ProbeOutcome.model_validate_json(past.model_dump_json()))
+        assert resumed.next() == search.next()
+    result = search.result
+    assert result.confirmed == (result.maximum_sustainable_per_s is not None)
+    if result.maximum_sustainable_per_s is not None:
+        confirmed = {o.rate_per_s for o in result.tries if o.kind == "confirm"}
+        assert result.maximum_sustainable_per_s in confirmed
+        assert result.failed is None or result.failed > result.maximum_sustainable_per_s
+
+
+def told(
+    order: ProbeOrder, verdict: ProbeVerdict, drained: float | None, error: float | None = 0.02
+) -> ProbeOutcome:
+    return ProbeOutcome(
+        rate_per_s=order.rate_per_s,
+        kind=order.kind,
+        verdict=verdict,
+        length_us=order.length_us,
+        drained_per_s=drained,
+        error=error if drained is not None else None,
+    )
+
+
+def next_of(search: Search) -> ProbeOrder:
+    order = search.next()
+    assert order is not None
+    return order
+
+
+def test_a_doubtful_rate_is_tried_as_often_as_asked_and_then_settled() -> None:
+    search = Search(SearchSettings(attempts=3))
+    search.tell(told(next_of(search), "failed", 50_000.0))
+    rates = []
+    while (order := next_of(search)).kind == "narrow":
+        rates.append(order.rate_per_s)
+        search.tell(told(order, "doubtful", None))
+    assert rates[:3] == [rates[0]] * 3
+    assert rates[3:4] != rates[:1]
+    assert order.rate_per_s < rates[0]
+
+
+def test_a_system_that_keeps_up_is_offered_four_times_as_much() -> None:
+    search = Search(SearchSettings(start=1_000, highest=40_000))
+    rates = []
+    while (order := next_of(search)).kind == "saturate":
+        rates.append(order.rate_per_s)
+        search.tell(told(order, "passed", None))
+    assert rates == [1_000, 4_000, 16_000, 40_000]
+    assert order.rate_per_s == 40_000
+
+
+def test_a_system_that_shows_nothing_at_a_rate_is_offered_less() -> None:
+    search = Search(SearchSettings(start=80_000))
+    search.tell(told(next_of(search), "doubtful", None))
+    order = next_of(search)
+    assert (order.kind, order.rate_per_s) == ("saturate", 20_000)
+
+
+def test_a_confirmation_with_room_above_it_tries_again_what_failed() -> None:
+    """One probe failed by bad luck; the full-length run shows that the system can do far more."""
+    search = Search(SearchSettings())
+    search.tell(told(next_of(search), "failed", 80_000.0, 0.05))
+    while (order := next_of(search)).kind == "narrow":
+        search.tell(told(order, "failed", 70_000.0, 0.1))
+    search.tell(told(order, "passed", 100_000.0, 0.01))
+    again = next_of(search)
+    assert again.kind == "narrow"
+    assert again.rate_per_s > 1.03 * order.rate_per_s
+    assert search.result.maximum_sustainable_per_s == order.rate_per_s
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    sizes=st.lists(st.integers(2, 1_000), min_size=3, max_size=20),
+    split=st.lists(st.booleans(), min_size=20, max_size=20),
+)
+def test_a_pull_that_shows_in_two_looks_is_one_pull(sizes: list[int], split: list[bool]) -> None:
+    """The driver instances report one after the other."""
+    stairs, drained, looks = Staircase(), 0, 0
+    for size, in_two in zip(sizes, split, strict=False):
+        parts = [size // 2, size - size // 2] if in_two else [size]
+        for part in [0, 0, *parts]:
+            looks += 1
+            drained += part
+            stairs.look(looks * LOOK_S, 1_000 * looks, drained)
+    assert [pull.events for pull in stairs.pulls(0)] == sizes[:-1]
+
+
+def pulls_of(busy: list[float]) -> list[Pull]:
+    return [Pull(float(i), 1_000, busy_s, 5_000) for i, busy_s in enumerate(busy)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(at=st.integers(0, 14), stall_s=st.floats(0.5, 3.0))
+def test_one_long_pull_does_not_count_and_many_do(at: int, stall_s: float) -> None:
+    steady = [1.0 + 0.02 * (i % 3) for i in range(15)]
+    stalled = list(steady)
+    stalled[at] += stall_s
+    usual = estimate(pulls_of(steady), 1_000)
+    assert estimate(pulls_of(stalled), 1_000).per_s == pytest.approx(usual.per_s, rel=0.01)
+    slower = estimate(pulls_of([1.1 * busy_s for busy_s in steady]), 1_000)
+    assert slower.per_s == pytest.approx(usual.per_s / 1.1)
+
+
+def test_pulls_that_still_grow_are_judged_by_what_they_grow_to() -> None:
+    """They take 0.4 s and 0.8 of the time in which their events came: that ends at 2 s."""
+    order = ProbeOrder(80_000, 30 * SECOND_US, "narrow")
+    assert probed(order, per_s=1e5, fixed_s=0.4).verdict != "failed"
+
+
+def test_there_is_no_verdict_before_the_shortest_time_unless_it_breaks() -> None:
+    order = ProbeOrder(1e6, 30 * SECOND_US, "narrow")
+    judge = ProbeJudge(order, precision=0.05)
+    for look in range(1, 20):
+        assert judge.look(look * 250_000, look * 250_000, look * 1_000) is None
+    assert judge.finish().verdict == "doubtful"
+    assert judge.finish("a connection was dropped").verdict == "failed"
