@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from streamgauge.errors import RunInterrupted
+from streamgauge.errors import RunInterrupted, UsageError
 from streamgauge.experiments.load import read_experiment
 from streamgauge.experiments.progress import Silent
 from streamgauge.experiments.run_directory import RunDirectory
@@ -87,3 +87,15 @@ def test_a_probe_whose_line_was_cut_off_by_a_crash_is_done_again(tmp_path: Path)
     assert again.run() == expected
     assert again.done == whole.done[-1:]
     assert searching(tmp_path).run() == expected
+
+
+def test_probes_of_another_search_are_refused_and_kept(tmp_path: Path) -> None:
+    searching(tmp_path).run()
+    log = tmp_path / "probes.ndjson"
+    first, *others = log.read_text().splitlines(keepends=True)
+    strange = ProbeOutcome.model_validate_json(first).model_copy(update={"rate_per_s": 12.0})
+    text = strange.model_dump_json() + "\n" + "".join(others)
+    log.write_text(text)
+    with pytest.raises(UsageError, match="does not fit this search"):
+        searching(tmp_path).run()
+    assert log.read_text() == text

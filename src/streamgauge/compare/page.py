@@ -21,7 +21,7 @@ from streamgauge.compare.comparison import (
 from streamgauge.compare.fail_if import CheckResult
 from streamgauge.compare.figures import FIGURES, MAXIMUM
 from streamgauge.compare.swing import full_percent, swing
-from streamgauge.measure.summary import Series, Summary
+from streamgauge.measure.summary import Series
 from streamgauge.report import units
 from streamgauge.report.html import chart_section, page, write_page
 from streamgauge.report.markup import Html, element, joined, table
@@ -59,7 +59,6 @@ def render_comparison(
     many = len(comparison.pairs) > 1
     own_styles = files("streamgauge.compare").joinpath("page.css").read_text(encoding="utf-8")
     body = (
-        element("style", Html(own_styles)),
         _heading(comparison),
         *(_alarms(pair, many) for pair in comparison.pairs),
         _checks(checks, many),
@@ -74,8 +73,7 @@ def render_comparison(
             element("p", _HOW, class_="note"),
         ),
     )
-    # Of the summary a page takes its title.
-    return page(Summary(name="comparison", run=_title(comparison)), body, charts)
+    return page(f"comparison · {_title(comparison)}", body, charts, own_styles)
 
 
 def _title(comparison: Comparison) -> str:

@@ -105,6 +105,21 @@ class RunDirectory:
         unfinished.write_text(model.model_dump_json(indent=2) + "\n")
         unfinished.replace(path)
 
+    def read(self) -> tuple[Summary, Series]:
+        """What a finished run has found; says what is wrong when it cannot be had."""
+        try:
+            return self.read_summary(), self.read_series() if self.series.exists() else Series()
+        except FileNotFoundError:
+            raise UsageError(
+                f"{self.path} has no summary: the run was killed, or still goes on",
+                fix="choose another run; `streamgauge list runs` shows how each ended",
+            ) from None
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"the summary of {self.path} cannot be read ({type(error).__name__})",
+                fix="it is damaged or of another version of streamgauge; run the experiment again",
+            ) from error
+
     def read_summary(self) -> Summary:
         return Summary.model_validate_json(self.summary.read_text())
 

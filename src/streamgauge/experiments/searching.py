@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamgauge.errors import UsageError
 from streamgauge.experiments.measurement import Measurement
 from streamgauge.experiments.progress import Observer, Progress
 from streamgauge.experiments.run_directory import RunDirectory
@@ -48,8 +49,13 @@ class Searching:
         self.folder.mkdir(parents=True, exist_ok=True)
         search = Search(self.group.settings)
         for outcome in self._told():
-            search.next()
-            search.tell(outcome)
+            try:
+                search.tell(outcome)
+            except ValueError as error:
+                raise UsageError(
+                    f"{self._log} does not fit this search: {error}",
+                    fix="it was made by another version of streamgauge; begin a new run",
+                ) from None
             if outcome.kind == "confirm":
                 self._keep(outcome, self._place(len(search.result.tries)))
         while (order := search.next()) is not None:
@@ -100,7 +106,7 @@ class Searching:
             trial.start()
             broken = trial.probe(judge, policies_count=order.kind != "saturate")
             late_us = max((status.lag_p99_us for status in trial.statuses), default=0)
-            trial.give_up()
+            trial.let_go()
         if broken is None and order.kind != "saturate" and late_us > experiment.load.max_lag:
             broken = f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms"
         return judge.finish(broken)

@@ -20,11 +20,7 @@ from streamgauge.experiments.together import Finished, together
 from streamgauge.measure.search import SearchResult
 from streamgauge.measure.summary import Status, Summary
 from streamgauge.report.study import write_study_report
-
-
-def is_first(case: StudyCase, repetition: int) -> bool:
-    """The confirmation of a search is the first trial at its maximum."""
-    return case.share == 1.0 and repetition == 1
+from streamgauge.report.study_tables import case_label
 
 
 class StudyRun:
@@ -59,6 +55,8 @@ class StudyRun:
         except RunInterrupted as error:
             self._failure = error
             error.fix = f"go on with `streamgauge run --resume {self._directory.path.name}`"
+        except StreamgaugeError as error:
+            self._failure = error
         except Exception as error:
             self._conclude(StreamgaugeError(f"unexpected {type(error).__name__}: {error}"))
             raise
@@ -97,7 +95,9 @@ class StudyRun:
                 return
         for case in group.cases:
             for repetition in range(1, self._study.experiment.repeat + 1):
-                if searching is not None and confirmed is not None and is_first(case, repetition):
+                # The confirmation of a search is the first trial at its maximum.
+                is_first = case.share == 1.0 and repetition == 1
+                if is_first and searching is not None and confirmed is not None:
                     place = str(searching.confirmed_in.relative_to(self._directory.path))
                     self._finished.append(Finished(case, repetition, confirmed, found, place))
                 else:
@@ -148,10 +148,7 @@ class StudyRun:
         return summary
 
     def _part(self, words: str, varied: dict[str, object], left_us: int) -> Observer:
-        values = ", ".join(
-            f"{key.rpartition('.')[2]} {f'{value:,.0f}' if isinstance(value, float) else value}"
-            for key, value in varied.items()
-        )
+        values = case_label(varied)
         label = f"{words}: {values}" if values else words
         return _Part(self._observer, label, self._began, time.monotonic(), left_us / 1e6)
 

@@ -166,7 +166,7 @@ class Trial:
         assert self._system is not None
         assert self._sink is not None
         closed_us = time.time_ns() // 1_000
-        self._let_go()
+        self.let_go()
         statuses = []
         for instance in self._instances:
             instance.send("finish")
@@ -186,17 +186,13 @@ class Trial:
             instances=statuses,
         )
 
-    def _let_go(self) -> None:
-        """Ends the work of the system on this trial; what it holds back may still arrive."""
+    def let_go(self) -> None:
+        """Ends the work of the system on this trial, whatever is left in the queues."""
         assert self._system is not None
         self._system.send("end")
         ended = self._system.wait_for("ended", END_TIMEOUT_S)
         self.own_words = ended.get("own_words", [])
         self._system = None
-
-    def give_up(self) -> None:
-        """Ends a probe: what is left in the queues is of no interest."""
-        self._let_go()
 
     @property
     def now_us(self) -> int:

@@ -38,7 +38,11 @@ def render_report(summary: Summary, series: Series) -> str:
         tables.surroundings(summary),
         tables.phases(summary.phases_s),
     )
-    return page(summary, body, (*load, *resources))
+    return page(run_title(summary), body, (*load, *resources))
+
+
+def run_title(summary: Summary) -> str:
+    return f"{summary.name} · {summary.run}"
 
 
 def write_page(text: str, path: Path) -> Path:
@@ -48,7 +52,7 @@ def write_page(text: str, path: Path) -> Path:
     return path
 
 
-def page(summary: Summary, body: Iterable[Html], charts: Iterable[Chart]) -> str:
+def page(title: str, body: Iterable[Html], charts: Iterable[Chart], styles: str = "") -> str:
     """A whole page: the body, a footer, and what draws the charts that the body has places for."""
     footer = element(
         "footer",
@@ -56,8 +60,8 @@ def page(summary: Summary, body: Iterable[Html], charts: Iterable[Chart]) -> str
         "Charts: uPlot 1.6.32 (MIT). Drag in a chart to zoom, double-click to return.",
     )
     return Template(_asset("assets/page.html")).substitute(
-        title=escaped(f"{summary.name} · {summary.run} · streamgauge"),
-        styles=_asset("vendor/uplot/uPlot.min.css") + _asset("assets/report.css"),
+        title=escaped(f"{title} · streamgauge"),
+        styles=_asset("vendor/uplot/uPlot.min.css") + _asset("assets/report.css") + styles,
         body=joined((*body, footer)),
         data=_json_for_script({"charts": [one.model_dump() for one in charts if one.has_points]}),
         library_licence=_asset("vendor/uplot/LICENSE"),

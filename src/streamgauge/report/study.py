@@ -9,7 +9,7 @@ from streamgauge.measure.summary import Case, Published, Summary
 from streamgauge.report import study_tables, tables, units, verdict
 from streamgauge.report.chart import Chart
 from streamgauge.report.definitions import label
-from streamgauge.report.html import chart_figure, chart_grid, page, write_page
+from streamgauge.report.html import chart_figure, chart_grid, page, run_title, write_page
 from streamgauge.report.markup import Html, element, joined, table
 from streamgauge.report.study_charts import (
     MOST_CHARTS,
@@ -68,7 +68,7 @@ def render_study(summary: Summary, run: Path) -> str:
         tables.surroundings(summary),
         tables.phases(summary.phases_s),
     )
-    return page(summary, body, (*figure_charts, *probe_charts))
+    return page(run_title(summary), body, (*figure_charts, *probe_charts))
 
 
 def _with_fewer_reasons(summary: Summary) -> Summary:

@@ -144,7 +144,7 @@ class SparkCluster:
             self._launch(
                 f"worker {number}",
                 "worker.Worker",
-                [*size, "--work-dir", str(own / "work"), url],
+                [*size, "--work-dir", str(own / "applications"), url],
                 {
                     **common,
                     # Executors do not look at the session's spark.local.dir but at this.
@@ -234,7 +234,7 @@ class SparkCluster:
 
     def _keep_executor_logs(self) -> None:
         """The scratch folder goes away, and why an executor died is said only there."""
-        for path in sorted(self._folder.glob("worker-*/work/*/*/stderr")):
+        for path in sorted(self._folder.glob("worker-*/applications/*/*/stderr")):
             worker, executor = path.relative_to(self._folder).parts[0], path.parent.name
             said = path.read_bytes()
             if said:

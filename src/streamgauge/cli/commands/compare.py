@@ -93,28 +93,13 @@ def command(
 
 
 def _subject(name: str, runs_dir: Path) -> tuple[Subject, Series | None]:
-    from pydantic import ValidationError
-
     from streamgauge.compare.measured import run_subject
     from streamgauge.compare.published import published_subject
     from streamgauge.experiments.run_directory import RunDirectory
 
     if name.startswith(_PUBLISHED):
         return published_subject(name), None
-    directory = RunDirectory.open(name, runs_dir)
-    try:
-        summary = directory.read_summary()
-        series = directory.read_series() if directory.series.exists() else None
-    except FileNotFoundError:
-        raise UsageError(
-            f"{directory.path} has no summary: the run was killed, or still goes on",
-            fix="choose another run; `streamgauge list runs` shows how each ended",
-        ) from None
-    except (OSError, ValueError, ValidationError) as error:
-        raise UsageError(
-            f"the summary of {directory.path} cannot be read ({type(error).__name__})",
-            fix="it is damaged or of another version of streamgauge; run the experiment again",
-        ) from error
+    summary, series = RunDirectory.open(name, runs_dir).read()
     return run_subject(summary), series
 
 

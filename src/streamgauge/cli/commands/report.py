@@ -14,7 +14,6 @@ from streamgauge.errors import ComponentError, UsageError
 
 if TYPE_CHECKING:
     from streamgauge.experiments.run_directory import RunDirectory
-    from streamgauge.measure.summary import Series, Summary
 
 
 @click.command("report")
@@ -31,7 +30,7 @@ def command(session: Session, run: str | None, runs_dir: Path, open_it: bool) ->
     from streamgauge.report.study import write_study_report
 
     directory = _directory(run, runs_dir)
-    summary, series = _read(directory)
+    summary, series = directory.read()
     try:
         if summary.trials:
             write_study_report(summary, directory.path, directory.report)
@@ -57,25 +56,3 @@ def _directory(run: str | None, runs_dir: Path) -> RunDirectory:
             fix="`streamgauge run quickstart` makes one; --runs-dir names another folder",
         )
     return RunDirectory.open(str(runs_dir / LATEST) if run is None else run, runs_dir)
-
-
-def _read(directory: RunDirectory) -> tuple[Summary, Series]:
-    from pydantic import ValidationError
-
-    from streamgauge.measure.summary import Series
-
-    try:
-        summary = directory.read_summary()
-        series = directory.read_series() if directory.series.exists() else Series()
-    except FileNotFoundError:
-        raise UsageError(
-            f"{directory.path} has no summary: the run was killed, or still goes on",
-            fix="choose another run; `streamgauge list runs` shows how each ended",
-        ) from None
-    except (OSError, ValueError, ValidationError) as error:
-        what = type(error).__name__
-        raise UsageError(
-            f"the summary of {directory.path} cannot be read ({what})",
-            fix="it is damaged or of another version of streamgauge; run the experiment again",
-        ) from error
-    return summary, series
