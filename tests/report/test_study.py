@@ -2,232 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from streamgauge.measure.spread import spread_of
 from streamgauge.measure.summary import (
     Case,
-    Latency,
     Limit,
     Published,
-    Resources,
-    ResourceSeries,
-    Series,
     Status,
     Summary,
-    Try,
 )
-from streamgauge.report.chart import Chart
 from streamgauge.report.study import render_study, write_study_report
 from streamgauge.report.study_charts import (
     MOST_CHARTS,
-    against_varied,
-    case_charts,
-    probe_chart,
 )
 from streamgauge.report.study_tables import NOT_COMPARABLE, case_label
 
 from . import samples
 from .page import Page
+from .studies import (
+    HOSTILE,
+    MAXIMUM,
+    Varied,
+    latency_study,
+    page_of,
+    search_study,
+    searched,
+    stored,
+    study,
+    throughput_study,
+    trial,
+    two_cases,
+    two_times_study,
+    with_workers,
+)
 from .test_report_in_browser import drawn_points, opened
 from .test_report_in_browser import pytestmark as needs_a_browser
-
-MAXIMUM = "maximum_sustainable_per_s"
-STATISTICS = ("mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9")
-HOSTILE = "</script><b id='evil'>&\"'<!--"
-Varied = dict[str, object]
-
-
-def tries(maximum: float = 2_130_000) -> list[Try]:
-    """A search that saturates, narrows and confirms."""
-    steps = (
-        (8.0, "saturate", "failed", 8, "the queue passed q_b"),
-        (0.9, "narrow", "passed", 20, ""),
-        (1.15, "narrow", "failed", 9, "the queue grew at every look"),
-        (1.05, "narrow", "doubtful", 20, "the queue grew by 0.4 % of the rate"),
-        (1.05, "narrow", "failed", 20, "the queue grew at every look"),
-        (1.0, "narrow", "passed", 20, ""),
-        (1.0, "confirm", "passed", 60, ""),
-    )
-    return [
-        Try(
-            rate_per_s=share * maximum,
-            kind=kind,
-            verdict=verdict,
-            length_s=length_s,
-            drained_per_s=min(share, 1.03) * maximum,
-            reason=reason,
-        )
-        for share, kind, verdict, length_s, reason in steps
-    ]
-
-
-def searched(maximum: float = 2_130_000) -> dict[str, Any]:
-    return {
-        MAXIMUM: maximum,
-        "passed": maximum,
-        "failed": 1.05 * maximum,
-        "tries": tries(maximum),
-        "confidence": "confirmed by a trial of 60 s; the maximum lies within 5 % above it",
-    }
-
-
-def trial(place: str, varied: Varied, *, slower: float = 1.0, **changes: Any) -> Summary:
-    """The sample run as a trial, its latencies times `slower`."""
-    data = samples.summary().model_dump()
-    for kind in ("event_time", "processing_time"):
-        statistics = data["latency_ms"][kind]
-        statistics |= {name: slower * statistics[name] for name in STATISTICS}
-    return Summary.model_validate({**data, "run": place, "varied": varied, **changes})
-
-
-def together(trials: Sequence[Summary]) -> list[Case]:
-    """The trials of equal varied values as cases."""
-    places: dict[str, list[int]] = {}
-    for place, one in enumerate(trials):
-        places.setdefault(repr(one.varied), []).append(place)
-    return [_case([trials[place] for place in group], group) for group in places.values()]
-
-
-def _case(trials: Sequence[Summary], places: list[int]) -> Case:
-    growing = any(one.latency_ms.event_time.growing for one in trials)
-    names = ["offered_per_s", "drained_per_s", MAXIMUM]
-    names += [f"{kind}.{name}" for kind in ("event_time", "processing_time") for name in STATISTICS]
-    figures = {}
-    for name in names:
-        values = [value for one in trials if (value := _value(one, name)) is not None]
-        if values and not (growing and name.endswith(".mean")):
-            figures[name] = spread_of(values)
-    return Case(varied=trials[0].varied, trials=places, figures=figures, growing=growing)
-
-
-def _value(one: Summary, name: str) -> float | None:
-    kind, _, statistic = name.rpartition(".")
-    found: float | None = getattr(getattr(one.latency_ms, kind) if kind else one, statistic)
-    return found
-
-
-def study(form: str, trials: Sequence[Summary], **changes: Any) -> Summary:
-    """A study of these trials."""
-    base = samples.summary()
-    summary = base.model_copy(
-        update={
-            "name": f"{form}-study",
-            "run": f"2026-07-14-4-{form}",
-            "latency_ms": Latency(),
-            "driver": [],
-            "resources": {},
-            "phases_s": {"study": 731.0},
-            "thresholds": base.thresholds[:1],
-            "command": f"streamgauge run {form}",
-            "trials": list(trials),
-            "cases": together(trials),
-            "figure": form,
-        }
-    )
-    return summary.model_copy(update=changes)
-
-
-def two_cases(**changes: Any) -> list[Summary]:
-    return [
-        trial("trials/01", {"workload.skew": "none"}, **changes),
-        trial("trials/02", {"workload.skew": "single key"}, slower=2, **changes),
-    ]
-
-
-def stored(summary: Summary, run: Path, series: Series | None = None) -> Path:
-    """The directory of a study whose trials all have a series and a report."""
-    for one in summary.trials:
-        folder = run / one.run
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "series.json").write_text((series or samples.series()).model_dump_json())
-        (folder / "report.html").write_text("<!DOCTYPE html>")
-    return run
-
-
-def with_workers() -> Series:
-    """A cluster: the nodes are roles besides driver, system and sink."""
-    series = samples.series()
-    roles = series.resources.roles
-    nodes = {
-        f"worker {number}": ResourceSeries(
-            cpu_percent=[number * value / 2 for value in roles["system"].cpu_percent],
-            network_mb_per_s=[number * value for value in roles["system"].network_mb_per_s],
-        )
-        for number in (1, 2, 3, 4)
-    }
-    resources = Resources(time_s=series.resources.time_s, roles={**nodes, **roles})
-    return series.model_copy(update={"resources": resources})
-
-
-def published_latency() -> list[Published]:
-    cells = {
-        "spark, 2 nodes": (3673, 2537, 8596, 4603, 4953, 5990),
-        "spark, 4 nodes": (3394, 1987, 6994, 4076, 4315, 4955),
-        "spark-90, 2 nodes": (3416, 2354, 8005, 3936, 4550, 5443),
-    }
-    return [
-        Published(label=label, figure=f"event_time.{name}", value=value, ours=1_500.0)
-        for label, values in cells.items()
-        for name, value in zip(("mean", "min", "max", "p90", "p95", "p99"), values, strict=True)
-    ]
-
-
-def page_of(summary: Summary, run: Path) -> Page:
-    return Page(render_study(summary, run))
-
-
-def search_study(**changes: Any) -> Summary:
-    only = trial("searches/01/probe-07", {}, offered_per_s=2_130_000.0, **searched())
-    return study("cases", [only], **{**searched(), **changes})
-
-
-def throughput_study() -> Summary:
-    trials = [
-        trial(f"searches/{n:02d}/probe-07", {"system.executors": n}, **searched(maximum))
-        for n, maximum in ((1, 1_200_000.0), (2, 2_130_000.0))
-    ]
-    beside = [
-        Published(label="storm, 2 nodes", figure=MAXIMUM, value=408_000),
-        Published(label="spark, 2 nodes", figure=MAXIMUM, value=379_000, ours=1_200_000.0),
-        Published(label="spark, 8 nodes", figure=MAXIMUM, value=912_000, note="network-bound"),
-    ]
-    return study(
-        "throughput",
-        trials,
-        paper="Table 2: maximum sustainable throughput, windowed aggregation",
-        published=beside,
-    )
-
-
-def latency_study() -> Summary:
-    trials = [
-        trial("trials/01", {"load.rate": "100 %"}),
-        trial("trials/02", {"load.rate": "90 %"}, slower=0.5),
-    ]
-    return study(
-        "latency",
-        trials,
-        paper="Table 1: latency at the sustainable rate and at 90 % of it",
-        published=published_latency(),
-    )
-
-
-def two_times_study() -> Summary:
-    beside = [
-        Published(label="spark, 4 nodes", figure="event_time.mean", value=3_394, ours=1_423.7),
-        Published(label="spark, 4 nodes", figure="processing_time.mean", value=1_040, ours=702.1),
-    ]
-    return study(
-        "two-times",
-        two_cases(),
-        paper="Fig. 6: event time against system time",
-        published=beside,
-    )
 
 
 def test_writes_one_file_that_loads_nothing_from_outside(tmp_path: Path) -> None:
@@ -448,170 +259,6 @@ def test_a_trial_without_a_report_is_not_linked(tmp_path: Path) -> None:
     page = page_of(summary, tmp_path)
 
     assert [one.attributes["href"] for one in page.all("a")] == ["trials/01/report.html"]
-
-
-@pytest.mark.parametrize(
-    ("form", "ids", "labels"),
-    [
-        ("latency-over-time", ["latency-1", "latency-2"], ["p50", "p99", "max"]),
-        ("two-times", ["latency-1", "latency-2"], ["event time p50", "processing time p50"]),
-        ("pull", ["pull-1", "pull-2"], ["queued", "drained", "offered"]),
-    ],
-)
-def test_forms_over_time_have_a_chart_per_case(
-    form: str, ids: list[str], labels: list[str], tmp_path: Path
-) -> None:
-    summary = study(form, two_cases())
-    drawn = case_charts(summary, stored(summary, tmp_path))
-
-    assert [chart.id for chart in drawn.charts] == ids
-    for chart, case in zip(drawn.charts, ("none", "single key"), strict=True):
-        assert chart.title.endswith(f": skew {case}")
-        assert [line.label for line in chart.series] == [
-            label if form != "latency-over-time" else f"event time {label}" for label in labels
-        ]
-        assert chart.has_points
-        if form != "pull":
-            assert [band.label for band in chart.bands] == ["warm-up"]
-
-
-def test_resources_have_a_pair_of_charts_with_a_line_per_node(tmp_path: Path) -> None:
-    summary = study("resources", two_cases())
-    series = with_workers()
-    cpu, network, *others = case_charts(summary, stored(summary, tmp_path, series)).charts
-
-    assert [one.id for one in (cpu, network, *others)] == [
-        "cpu-1", "network-1", "cpu-2", "network-2"
-    ]  # fmt: skip
-    for chart in (cpu, network):
-        assert [line.label for line in chart.series] == list(series.resources.roles)
-        looks = [(line.colour, line.dashed) for line in chart.series]
-        assert len(set(looks)) == len(looks)
-    sent = series.resources.roles["worker 2"].network_mb_per_s
-    assert network.series[1].values == pytest.approx(sent, rel=1e-4)
-
-
-@pytest.mark.parametrize("content", [None, "", "{}garbage", '{"load_s": "long"}'])
-def test_a_series_that_cannot_be_read_is_said_and_raises_nothing(
-    content: str | None, tmp_path: Path
-) -> None:
-    summary = study("latency-over-time", two_cases())
-    stored(summary, tmp_path)
-    broken = tmp_path / "trials/01/series.json"
-    if content is None:
-        broken.unlink()
-    else:
-        broken.write_text(content)
-
-    page = page_of(summary, tmp_path)
-
-    assert "cannot be read" in page.one("p", data_empty="latency-1").text
-    assert list(page.charts()) == ["latency-2"]
-
-
-def test_another_repetition_is_drawn_when_the_first_has_no_series(tmp_path: Path) -> None:
-    trials = [trial(f"trials/0{n}", {"a.b": 1}, repetition=n) for n in (1, 2)]
-    summary = study("pull", trials)
-    stored(summary, tmp_path)
-    (tmp_path / "trials/01/series.json").unlink()
-
-    assert case_charts(summary, tmp_path).charts[0].has_points
-
-
-def test_too_many_cases_are_left_out_and_named(tmp_path: Path) -> None:
-    trials = [trial(f"trials/{n:02d}", {"workload.keys": n}) for n in range(1, 31)]
-    summary = study("latency-over-time", trials)
-
-    page = page_of(summary, stored(summary, tmp_path))
-
-    assert len(page.charts()) == MOST_CHARTS
-    note = page.one("section", id="figure").text
-    assert f"{30 - MOST_CHARTS} more cases (keys 13; keys 14;" in note
-    assert page.row("keys 30") != []
-
-
-def test_pairs_of_charts_are_not_torn_apart(tmp_path: Path) -> None:
-    trials = [trial(f"trials/{n:02d}", {"workload.keys": n}) for n in range(1, 31)]
-    drawn = case_charts(study("resources", trials), tmp_path)
-
-    assert len(drawn.charts) == MOST_CHARTS
-    assert len(drawn.left_out) == 30 - MOST_CHARTS // 2
-
-
-def by_case(chart: Chart) -> dict[str, list[float | None]]:
-    return {line.label: line.values for line in chart.series}
-
-
-@pytest.mark.parametrize(
-    ("values", "unit", "places"),
-    [
-        ([300_000, 100_000, 200_000], "per_s", [100_000, 200_000, 300_000]),
-        (["120 %", "90 %", "100 %"], "percent", [90, 100, 120]),
-    ],
-)
-def test_figures_are_drawn_against_what_is_varied(
-    values: list[object], unit: str, places: list[float]
-) -> None:
-    trials = [
-        trial(f"trials/{n}", {"load.rate": value}, slower=n)
-        for n, value in zip((3, 1, 2), values, strict=True)
-    ]
-    latency, rates = against_varied(study("cases", trials))
-
-    assert latency.x.values == places
-    assert (latency.x.unit, latency.x.label) == (unit, "load.rate")
-    assert by_case(latency)["event time p50"] == [1_384, 2_768, 4_152]
-    assert list(by_case(rates)) == ["drained", "offered"]
-
-
-def test_other_settings_make_lines_of_their_own() -> None:
-    trials = [
-        trial(f"trials/{n}", {"workload.window": window, "workload.skew": skew}, slower=n)
-        for n, (window, skew) in enumerate(
-            [("5 s", "none"), ("10 s", "none"), ("1 min", "none"), ("5 s", "one key")], 1
-        )
-    ]
-    latency, _ = against_varied(study("cases", trials))
-
-    assert latency.x.values == [5, 10, 60]
-    assert by_case(latency)["event time p50, skew none"] == [1_384, 2_768, 4_152]
-    assert by_case(latency)["event time p50, skew one key"] == [5_536, None, None]
-
-
-def test_a_searched_sweep_draws_its_maxima() -> None:
-    summary = throughput_study().model_copy(update={"figure": "cases"})
-    (chart,) = against_varied(summary)
-
-    assert by_case(chart) == {"maximum sustainable": [1_200_000, 2_130_000]}
-    assert chart.x.values == [1, 2]
-
-
-def test_settings_that_are_no_numbers_are_bars(tmp_path: Path) -> None:
-    summary = study("cases", two_cases())
-    assert against_varied(summary) == []
-
-    page = page_of(summary, tmp_path)
-
-    assert page.row("skew none")[:1] == ["3.12 s"]
-    assert page.all("i", class_="fill")[0].attributes["style"].startswith("width:50.00%")
-
-
-def test_probes_are_columns_and_the_bracket_closes() -> None:
-    chart = probe_chart(tries(1_000_000), 1, "")
-    at = {number: chart.x.values.index(number) for number in range(1, 8)}
-    lines = by_case(chart)
-
-    def found(label: str) -> dict[int, float]:
-        values = lines[label]
-        return {n: value for n in at if (value := values[at[n]]) is not None}
-
-    assert found("✓ passed") == {2: 900_000, 6: 1_000_000, 7: 1_000_000}
-    assert found("✗ failed") == {3: 1_150_000, 5: 1_050_000}
-    assert found("? doubtful") == {4: 1_050_000}
-    assert found("drained when saturated") == {1: 1_030_000}
-    assert [found("highest passed").get(n) for n in (1, 2, 5, 6)] == [None, 9e5, 9e5, 1e6]
-    assert [found("lowest failed").get(n) for n in (2, 3, 4, 5)] == [None, 1.15e6, 1.15e6, 1.05e6]
-    assert [band.label for band in chart.bands] == list("✗✓✗?✗✓✓")
 
 
 def test_probes_are_listed_with_outcome_and_reason(tmp_path: Path) -> None:
