@@ -11,6 +11,7 @@ from streamgauge.queries.base import Query
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.gaming.join import JoinQuery
 from streamgauge.queries.gaming.nested import COUNTRIES, HIGH_PRICE_CENTS, NestedQuery
+from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.queries.own import batch_of
 from streamgauge.queries.replay import Replay
 from tests.loads import replay_of
@@ -20,20 +21,27 @@ if TYPE_CHECKING:
 
 Rows = dict[tuple[Any, ...], list[tuple[Any, ...]]]
 
+
+def sliding(kind: type[WindowedQuery], window: str, slide: str, **settings: Any) -> Query:
+    """Durations as in an experiment file, where a bare number is seconds."""
+    return kind.model_validate({"window": window, "slide": slide, **settings})
+
+
 CASES: list[tuple[Query, dict[str, Any]]] = [
     (AggregationQuery(keys=20), {}),
-    (AggregationQuery(keys=20, window=2_000_000, slide=500_000), {"disorder_us": 300_000}),
-    (AggregationQuery(keys=5, window=800_000, slide=300_000, distribution="zipf"), {}),
+    (sliding(AggregationQuery, "2 s", "500 ms", keys=20), {"disorder_us": 300_000}),
+    (sliding(AggregationQuery, "800 ms", "300 ms", keys=5, distribution="zipf"), {}),
     (AggregationQuery(keys=20, windows="global", distribution="single"), {"instances": 3}),
     (JoinQuery(keys=8), {"rate_per_s": 300}),
     (
-        JoinQuery(keys=6, window=2_000_000, slide=1_000_000, selectivity=0.5),
+        sliding(JoinQuery, "2 s", "1 s", keys=6, selectivity=0.5),
         {"rate_per_s": 200, "disorder_us": 200_000, "instances": 3},
     ),
+    (sliding(JoinQuery, "800 ms", "300 ms", keys=4), {"rate_per_s": 200}),
     (JoinQuery(keys=3, distribution="single", selectivity=0.05), {"rate_per_s": 300}),
     (NestedQuery(selectivity=0.5), {"rate_per_s": 400}),
     (
-        NestedQuery(window=2_000_000, slide=500_000, selectivity=0.3, distribution="zipf"),
+        sliding(NestedQuery, "2 s", "500 ms", selectivity=0.3, distribution="zipf"),
         {"rate_per_s": 300, "disorder_us": 100_000},
     ),
 ]

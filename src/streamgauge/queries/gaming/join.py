@@ -58,6 +58,21 @@ class JoinQuery(WindowedQuery):
     def define(self, *streams: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
+        join = self._by_time if self.slide_us < self.window else self._by_window
+        return join(*streams).select(
+            "window_start",
+            "user",
+            "gem_pack",
+            "purchase_us",
+            "ad_us",
+            F.greatest("purchase_price", "ad_price").alias("price_cents"),
+            F.timestamp_micros(F.greatest("purchase_us", "ad_us")).alias(LATEST_EVENT_TIME),
+        )
+
+    def _by_window(self, purchases: DataFrame, ads: DataFrame) -> DataFrame:
+        """The window is a part of the key: a window that has closed leaves the state by its key."""
+        from pyspark.sql import functions as F  # noqa: N812
+
         def windowed(stream: DataFrame, name: str) -> DataFrame:
             # The time travels as a number: a second event-time column is refused by Spark.
             return stream.select(
@@ -68,19 +83,51 @@ class JoinQuery(WindowedQuery):
                 F.col("price_cents").alias(f"{name}_price"),
             )
 
-        purchases, ads = streams
         pairs = windowed(purchases, "purchase").join(
             windowed(ads, "ad"), on=["window", "user", "gem_pack"]
         )
-        return pairs.select(
-            F.col("window.start").alias("window_start"),
-            "user",
-            "gem_pack",
-            "purchase_us",
-            "ad_us",
-            F.greatest("purchase_price", "ad_price").alias("price_cents"),
-            F.timestamp_micros(F.greatest("purchase_us", "ad_us")).alias(LATEST_EVENT_TIME),
+        return pairs.withColumn("window_start", F.col("window.start"))
+
+    def _by_time(self, purchases: DataFrame, ads: DataFrame) -> DataFrame:
+        """Windows that overlap: each event is kept once, and not once for each of its windows.
+
+        The pairs come first and then the windows that hold both halves: measured at twice the rate.
+        """
+        from pyspark.sql import functions as F  # noqa: N812
+
+        def timed(stream: DataFrame, name: str) -> DataFrame:
+            return stream.select(
+                F.col("event_time").alias(f"{name}_time"),
+                F.col("user").alias(f"{name}_user"),
+                F.col("gem_pack").alias(f"{name}_gem_pack"),
+                F.col("price_cents").alias(f"{name}_price"),
+            )
+
+        near = F.expr(
+            f"purchase_time > ad_time - INTERVAL {self.window} MICROSECONDS"
+            f" AND purchase_time < ad_time + INTERVAL {self.window} MICROSECONDS"
         )
+        same = F.expr("purchase_user = ad_user AND purchase_gem_pack = ad_gem_pack")
+        pairs = (
+            timed(purchases, "purchase")
+            .join(timed(ads, "ad"), on=same & near)
+            .select(
+                F.col("purchase_user").alias("user"),
+                F.col("purchase_gem_pack").alias("gem_pack"),
+                F.unix_micros("purchase_time").alias("purchase_us"),
+                F.unix_micros("ad_time").alias("ad_us"),
+                "purchase_price",
+                "ad_price",
+            )
+        )
+        slide = self.slide_us
+        ended_before = F.greatest("purchase_us", "ad_us") - self.window
+        first = ended_before - F.pmod(ended_before, F.lit(slide)) + slide
+        earlier = F.least("purchase_us", "ad_us")
+        last = earlier - F.pmod(earlier, F.lit(slide))
+        starts = F.explode(F.sequence(first, last, F.lit(slide)))
+        windows = pairs.where(first <= last).withColumn("start_us", starts)
+        return windows.withColumn("window_start", F.timestamp_micros("start_us"))
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         """Each window by itself, with a sort-merge join in NumPy."""
