@@ -34,7 +34,7 @@ def measure_validation(folder: Path) -> Iterator[Figure]:
     spark = open_session("bench", "local[*]", folder, conf, short=True)
     query = AggregationQuery()
     load = LoadConfig(
-        streams=dict(query.data_set.streams),
+        streams=query.streams,
         schedule=ScheduleConfig(duration_us=SECONDS * 1_000_000, rate_per_s=RATE_PER_S),
         instances=INSTANCES,
         seed=1,

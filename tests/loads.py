@@ -36,7 +36,7 @@ def load_of(
 
 def replay_of(query: Query, **settings: object) -> Replay:
     """A run that offered everything it had planned."""
-    load = load_of(query.data_set.streams, **settings)  # type: ignore[arg-type]
+    load = load_of(query.streams, **settings)  # type: ignore[arg-type]
     schedule = load.schedule.build()
     total = schedule.total
     offered = tuple(len(range(i, total, load.instances)) for i in range(load.instances))

@@ -42,6 +42,28 @@ def test_any_range_equals_the_same_range_cut_from_a_longer_one(a: int, b: int, c
     assert whole.equals(parts.combine_chunks()) or whole.to_pydict() == parts.to_pydict()
 
 
+NAMES = tuple(stream_of().spec.columns)
+
+
+@given(st.sets(st.sampled_from(NAMES)), places, st.sampled_from([0, 500]))
+@settings(max_examples=25, deadline=None)
+def test_a_column_is_the_same_whichever_others_are_read(
+    reads: set[str], first: int, disorder_us: int
+) -> None:
+    whole = stream_of(disorder_us=disorder_us)
+    part = replace(whole, spec=whole.spec.reading(tuple(reads)))
+    read = part.batch(first, first + 1_000)
+    assert read.schema.names == ["event_time", *(name for name in NAMES if name in reads)]
+    assert read.equals(whole.batch(first, first + 1_000).select(read.schema.names))
+    same = part.fingerprint(first, first + 1_000) == whole.fingerprint(first, first + 1_000)
+    assert same is (len(reads) == len(NAMES))
+
+
+def test_a_query_cannot_read_what_the_stream_does_not_have() -> None:
+    with pytest.raises(ValueError, match="reads 'prize', the stream has user, gem_pack"):
+        stream_of().spec.reading(("prize",))
+
+
 def test_the_same_seed_gives_the_same_bytes_on_any_machine() -> None:
     """Golden values: whoever changes the generator must know that old results no longer compare."""
     gaming = stream_of()

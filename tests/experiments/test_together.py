@@ -106,6 +106,16 @@ def test_published_figures_stand_beside_those_of_the_case_that_corresponds(tmp_p
     assert sorted(p99.values()) == [(5443.0, 100.0), (5990.0, 200.0)]
 
 
+def test_a_published_maximum_stands_beside_our_greatest(tmp_path: Any) -> None:
+    found = study(
+        "vary={workload.keys: [1k, 3k, 2k]}",
+        "figure={form: throughput, published: table-2, system: spark, settings: [2-nodes]}",
+    )
+    trials = [made_up.summary(maximum_sustainable_per_s=rate) for rate in (1e3, 3e3, 2e3)]
+    (only,) = put_together(tmp_path, found, trials).published
+    assert (only.value, only.ours) == (379_000.0, 3_000.0)
+
+
 def test_how_much_throughput_falls_under_a_flood_is_a_figure_of_ours_too(tmp_path: Any) -> None:
     found = study(
         "vary={load.rate: [100 %, 120 %]}",

@@ -57,7 +57,7 @@ def test_oracle_spark_query_and_brute_force_agree(
 ) -> None:
     query, settings = case
     replay = replay_of(query, **settings)
-    streams = [batch_of(spark, replay, name) for name in query.data_set.streams]
+    streams = [batch_of(spark, replay, name) for name in query.streams]
     by_spark = rows_of(query, query.define(*streams))
     by_oracle = rows_of(query, query.expected(spark, replay))
     by_hand = brute_force(query, replay)

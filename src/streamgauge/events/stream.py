@@ -1,7 +1,8 @@
 """Events as a pure function of seed, driver instance and sequence number.
 
 Random access comes from a counter-based generator (Philox) that is restarted for every block of
-65,536 events; only its raw integers are used, which NumPy keeps the same between versions.
+65,536 events and every column; only its raw integers are used, which NumPy keeps the same between
+versions.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from streamgauge.events.spec import StreamSpec
 
 BLOCK = 1 << 16
 _MASK = (1 << 64) - 1
+_PER_COUNT = 8
+"""32-bit numbers that one step of Philox's counter gives."""
 
 
 class Clock(Protocol):
@@ -70,7 +73,7 @@ class EventStream:
         self, times: NDArray[np.int64], drawn: list[NDArray[np.int32]]
     ) -> pa.RecordBatch:
         arrays = [pa.array(times, type=pa.timestamp("us", tz="UTC"))]
-        columns = self.spec.columns.values()
+        columns = self.spec.made.values()
         arrays += [column.decode(values) for column, values in zip(columns, drawn, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=self.spec.schema)
 
@@ -78,25 +81,21 @@ class EventStream:
         self, block: int, low: int, high: int
     ) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
         """Event times and drawn numbers of the places [low, high) of one block."""
-        lanes = self._lanes(block)
         times = self.clock.times_us(block * BLOCK + low, block * BLOCK + high)
         if self.disorder_us:
-            behind = (lanes[-1][low:high] * np.uint64(self.disorder_us + 1)) >> np.uint64(32)
+            lane = self._lane(block, len(self.spec.columns))[low:high]
+            behind = (lane * np.uint64(self.disorder_us + 1)) >> np.uint64(32)
             times = times - behind.astype(np.int64)
-        columns = self.spec.columns.values()
-        drawn = [column.draw(lane[low:high]) for column, lane in zip(columns, lanes, strict=False)]
-        return times, drawn
+        made = self.spec.made.items()
+        return times, [column.draw(self._lane(block, place)[low:high]) for place, column in made]
 
-    def _lanes(self, block: int) -> NDArray[np.uint32]:
-        """One row of 32-bit random numbers per column, and one for the disorder if there is any."""
-        rows = len(self.spec.columns) + (1 if self.disorder_us else 0)
-        words = (rows + 1) // 2
+    def _lane(self, block: int, place: int) -> NDArray[np.uint32]:
+        """32-bit random numbers of one column; those of the disorder come after all columns."""
         philox = np.random.Philox(
-            counter=np.array([0, block, 0, 0], dtype=np.uint64),
+            counter=np.array([place * (BLOCK // _PER_COUNT), block, 0, 0], dtype=np.uint64),
             key=np.array([self.seed & _MASK, self.instance], dtype=np.uint64),
         )
-        raw = philox.random_raw(words * BLOCK).astype("<u8", copy=False)
-        return raw.view("<u4").reshape(words * 2, BLOCK)[:rows]
+        return philox.random_raw(BLOCK // 2).astype("<u8", copy=False).view("<u4")
 
     def _hash(self, block: int, times: NDArray[np.int64], drawn: list[NDArray[np.int32]]) -> int:
         digest = xxhash.xxh3_64(seed=block)

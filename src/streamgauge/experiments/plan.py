@@ -15,6 +15,7 @@ from streamgauge.channels.direct.security import Listen
 from streamgauge.driver.config import LoadConfig, PolicyConfig, ScheduleConfig
 from streamgauge.driver.policies import QueueMarks
 from streamgauge.errors import ExperimentError
+from streamgauge.events.spec import StreamSpec
 from streamgauge.experiments.model import Experiment, Named
 from streamgauge.experiments.validation import explained, unknown_key, validated
 from streamgauge.queries.base import Query
@@ -61,7 +62,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         base=str(base),
     )
     query = _query(query_config)
-    streams = dict(query.data_set.streams)
+    streams = _streams(query)
     if experiment.load.instances < len(streams):
         raise ExperimentError(
             "load.instances",
@@ -106,6 +107,14 @@ def _query(config: QueryConfig) -> Query:
     except ValidationError as error:
         found = plugins.load("queries", config.name, key="workload.query", base=Path(config.base))
         raise explained(error, found, "workload") from None
+
+
+def _streams(query: Query) -> dict[str, StreamSpec]:
+    try:
+        return query.streams
+    except ValidationError as error:
+        cause = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise ExperimentError("workload.query", cause, fix="correct its `reads`") from None
 
 
 def _system(named: Named, base: Path) -> System:

@@ -113,10 +113,11 @@ class Study:
         """How long everything will take, roughly."""
         if self.is_single:
             return self.first_plan.estimated_us
-        return START_ESTIMATE_US + MEASURE_ESTIMATE_US + sum(map(self.group_us, self.groups))
+        return MEASURE_ESTIMATE_US + sum(map(self.group_us, self.groups))
 
     def group_us(self, group: Group) -> int:
-        total = 0
+        # Another query, or the system with other settings, has to start anew.
+        total = START_ESTIMATE_US
         if group.searched:
             total += estimated_us(group.settings, TRIAL_OVERHEAD_US) + WARM_MEASURE_US
         for case in group.cases:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamgauge.experiments.run_directory import RunDirectory
 from streamgauge.experiments.study import RATE, Study, StudyCase
@@ -20,8 +20,12 @@ from streamgauge.measure.summary import (
     Verdict,
 )
 
+if TYPE_CHECKING:
+    from streamgauge.compare.published import PublishedFigure
+
 _WORST_FIRST = (Verdict.INVALID, Verdict.VOID, Verdict.UNKNOWN, Verdict.VALID)
-_RATES = ("offered_per_s", "drained_per_s", "maximum_sustainable_per_s")
+MAXIMUM = "maximum_sustainable_per_s"
+_RATES = ("offered_per_s", "drained_per_s", MAXIMUM)
 _STATISTICS = ("mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9")
 
 
@@ -186,7 +190,7 @@ def _values(trials: list[Summary]) -> Iterable[tuple[str, list[float]]]:
     for name in _RATES:
         found = [value for trial in trials if (value := getattr(trial, name)) is not None]
         # One search serves all repetitions: its maximum is one figure and has no spread.
-        yield name, found[:1] if name == "maximum_sustainable_per_s" else found
+        yield name, found[:1] if name == MAXIMUM else found
     for kind in ("event_time", "processing_time"):
         for statistic in _STATISTICS:
             found = [getattr(getattr(trial.latency_ms, kind), statistic) for trial in trials]
@@ -202,14 +206,11 @@ def _published(study: Study, summary: Summary) -> list[Published]:
         return []
     beside = []
     for one in figures_of(figure.published):
-        reduced = one.system.endswith("-90")
         if figure.system and one.system.removesuffix("-90") != figure.system:
             continue
         if figure.settings and one.setting not in figure.settings:
             continue
-        case = _case_like(summary.cases, one.setting) or _case_at(
-            summary.cases, "90 %" if reduced else None
-        )
+        case = _case_like(summary.cases, one.setting) or _case_for(one, summary.cases)
         beside.append(
             Published(
                 label=one.label or f"{one.system}, {one.setting}",
@@ -229,6 +230,14 @@ def _case_like(cases: list[Case], setting: str) -> Case | None:
     return next((c for c in cases if any(str(v) in words for v in c.varied.values())), None)
 
 
+def _case_for(published: PublishedFigure, cases: list[Case]) -> Case | None:
+    """A maximum stands beside our greatest, another figure beside the same share of the maximum."""
+    maxima = {c.figures[MAXIMUM].mean: c for c in cases if MAXIMUM in c.figures}
+    if published.figure == MAXIMUM and maxima:
+        return maxima[max(maxima)]
+    return _case_at(cases, "90 %" if published.system.endswith("-90") else None)
+
+
 def _ours(figure: str, case: Case | None, cases: list[Case]) -> float | None:
     if figure == "drained_change_percent":
         usual, flooded = _case_at(cases, None), _case_at(cases, "120 %")
@@ -239,9 +248,7 @@ def _ours(figure: str, case: Case | None, cases: list[Case]) -> float | None:
     if figure.endswith("_ratio"):
         # Published only as a ratio: of the longest window to the usual one of 8 s.
         long, usual = (_case_with(cases, "workload.window", v) for v in ("60 s", "8 s"))
-        name = {"maximum_sustainable_ratio": "maximum_sustainable_per_s"}.get(
-            figure, figure.removesuffix("_ratio")
-        )
+        name = {"maximum_sustainable_ratio": MAXIMUM}.get(figure, figure.removesuffix("_ratio"))
         after, before = (c.figures.get(name) if c else None for c in (long, usual))
         return after.mean / before.mean if before and after and before.mean else None
     found = case.figures.get(figure) if case else None

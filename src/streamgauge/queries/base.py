@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.events.spec import DataSet
+from streamgauge.events.spec import DataSet, StreamSpec
 from streamgauge.queries.replay import Replay
 
 if TYPE_CHECKING:
@@ -62,9 +62,14 @@ class Query(BaseModel):
 
     @property
     def reads(self) -> tuple[str, ...] | None:
-        """The columns that `define` needs besides the event time, so that no other is sent; None:
-        all."""
+        """The columns that `define` and `expected` need besides the event time, so that no other
+        is made and sent; None: all."""
         return None
+
+    @property
+    def streams(self) -> dict[str, StreamSpec]:
+        """What is offered: of every stream of the data set the columns that are read."""
+        return {name: one.reading(self.reads) for name, one in self.data_set.streams.items()}
 
     def define(self, *streams: DataFrame) -> DataFrame:
         """The query as the system runs it: the streams of the data set in, results out."""

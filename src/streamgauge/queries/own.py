@@ -137,7 +137,7 @@ class BoundQuery(Query):
         return result
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        streams = [batch_of(spark, replay, name) for name in self.data_set.streams]
+        streams = [batch_of(spark, replay, name) for name in self.streams]
         if self.own.oracle_function is not None:
             result: DataFrame = self.own.oracle_function(*streams, **self.parameters)
             return result

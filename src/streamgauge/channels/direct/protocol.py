@@ -2,8 +2,7 @@
 
     action `head`    {after_us, max_events}  → {until_us}   how far the queue may be read
     action `commit`  {until_us}              → {}           what lies before will not be asked again
-    get              {from_us, until_us,     → events       a range; the same range, the same events
-                      columns}
+    get              {from_us, until_us}     → events       a range; the same range, the same events
     put                                      ← results      to the sink, which stamps their arrival
 
 Positions are microseconds of the schedule, the same in every driver instance.
@@ -31,8 +30,6 @@ class Range(BaseModel):
 
     from_us: int
     until_us: int
-    columns: list[str] | None = None
-    """Only these, in this order; None: all."""
 
 
 class QueueClient:

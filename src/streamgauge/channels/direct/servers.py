@@ -38,15 +38,11 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
 
     def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:  # noqa: ARG002
         wanted = Range.model_validate_json(ticket.ticket)
-        schema = self._instance.events.spec.schema
-        columns = wanted.columns or schema.names
         blocks = self._instance.queue.take(wanted.from_us, wanted.until_us)
-        handing = self._hand_over(blocks, wanted.until_us, columns)
-        return flight.GeneratorStream(pa.schema([schema.field(name) for name in columns]), handing)
+        handing = self._hand_over(blocks, wanted.until_us)
+        return flight.GeneratorStream(self._instance.events.spec.schema, handing)
 
-    def _hand_over(
-        self, blocks: list[Block], until_us: int, columns: list[str]
-    ) -> Iterator[pa.RecordBatch]:
+    def _hand_over(self, blocks: list[Block], until_us: int) -> Iterator[pa.RecordBatch]:
         handed = blocks[0].first if blocks else 0
         try:
             for block, following in zip_longest(blocks, blocks[1:]):
@@ -54,9 +50,8 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
                 covered = (
                     self._instance.schedule.time_us(following.first) if following else until_us
                 )
-                batch = block.batch.select(columns)
-                self._instance.handed_over(covered, batch.nbytes)
-                yield batch
+                self._instance.handed_over(covered, block.batch.nbytes)
+                yield block.batch
         except GeneratorExit:
             self._report(
                 "dropped",

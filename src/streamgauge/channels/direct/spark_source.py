@@ -39,13 +39,6 @@ class SourceConfig(BaseModel):
     endpoints: dict[int, Endpoint]
     """By driver instance; empty in a rehearsal, where each task makes its events itself."""
     max_events_per_batch: int | None = None
-    columns: list[str] | None = None
-    """What the query reads; None: all columns."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        whole = self.load.streams[self.stream].schema
-        return pa.schema([whole.field(name) for name in self.columns or whole.names])
 
 
 class DirectSource(DataSource):
@@ -60,7 +53,7 @@ class DirectSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        return from_arrow_schema(self._config.schema)
+        return from_arrow_schema(self._config.load.streams[self._config.stream].schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802
         if not self._config.endpoints:
@@ -85,7 +78,7 @@ class _Reader(DataSourceStreamReader):
         return {_OFFSET: 0}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[_Part]:
-        wanted = Range(from_us=start[_OFFSET], until_us=end[_OFFSET], columns=self._config.columns)
+        wanted = Range(from_us=start[_OFFSET], until_us=end[_OFFSET])
         instances = self._config.load.instances_of(self._config.stream)
         return [_Part(instance, wanted) for instance in instances]
 
@@ -130,8 +123,7 @@ class _RehearsalReader(_Reader):
         times = InstanceSchedule(schedule, partition.instance, load.instances)
         first = times.count_before(partition.wanted.from_us)
         last = times.count_before(partition.wanted.until_us)
-        batch = load.events(schedule, partition.instance).batch(first, last)
-        yield batch.select(self._config.schema.names)
+        yield load.events(schedule, partition.instance).batch(first, last)
 
 
 def rehearsal_of(load: LoadConfig, batches: int) -> LoadConfig:

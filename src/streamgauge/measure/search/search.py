@@ -112,7 +112,7 @@ class Search:
             load_us += more * settings.probe_us
         if settings.budget_us is not None:
             load_us = min(load_us, max(0, settings.budget_us - self._spent_us))
-        confirmations = 1.2
+        confirmations = 2.0  # a simulated system needs 1.2, Spark, whose state grows, one more
         load_us += confirmations * settings.confirm_us
         return round(load_us + (probes + confirmations) * overhead_per_probe_us)
 

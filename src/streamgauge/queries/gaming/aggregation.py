@@ -14,7 +14,7 @@ from streamgauge.driver.sink import LATEST_EVENT_TIME
 from streamgauge.events.spec import EVENT_TIME, DataSet
 from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.windows import WindowedQuery
-from streamgauge.queries.replay import Replay, Slice
+from streamgauge.queries.replay import Columns, Replay, Slice
 from streamgauge.queries.tasks import spread
 
 if TYPE_CHECKING:
@@ -79,10 +79,11 @@ class AggregationQuery(WindowedQuery):
 
         pane_us = gcd(self.window, self.slide_us)
         keys = self.keys if self.windows == "partitioned" else 1
+        names = self.reads
 
         def partial_sums(slices: Iterator[Slice]) -> Iterator[pa.RecordBatch]:
             for part in slices:
-                yield _panes(replay, part, pane_us, keys)
+                yield _panes(replay.columns(part, names), pane_us, keys)
 
         panes = spread(spark, replay.slices("purchases"), partial_sums, _PANES)
         pane = F.col("pane_us")
@@ -105,8 +106,7 @@ class AggregationQuery(WindowedQuery):
         )
 
 
-def _panes(replay: Replay, part: Slice, pane_us: int, keys: int) -> pa.RecordBatch:
-    columns = replay.columns(part, ("gem_pack", "price_cents"))
+def _panes(columns: Columns, pane_us: int, keys: int) -> pa.RecordBatch:
     times = columns[EVENT_TIME]
     pane = times // pane_us
     base = int(pane.min())

@@ -76,6 +76,7 @@ class SparkProgram:
                     self._console.emit("phase", name="rehearsing")
                     work.rehearse()
                     self._rehearsed.append(assignment.query)
+                self._console.emit("phase", name="starting the query")
                 work.begin()
             elif message["command"] == "drain" and work is not None:
                 threading.Thread(target=work.drain, daemon=True).start()
@@ -158,7 +159,6 @@ class _Work:
                 stream=stream,
                 endpoints={i: queues[i] for i in load.instances_of(stream)},
                 max_events_per_batch=self._config.max_events_per_batch,
-                columns=self._columns,
             )
             for stream in load.streams
         ]
@@ -167,15 +167,7 @@ class _Work:
         from streamgauge.channels.direct.spark_source import SourceConfig, rehearsal_of
 
         load = rehearsal_of(self._assignment.load, self._config.rehearsal_batches)
-        return [
-            SourceConfig(load=load, stream=name, endpoints={}, columns=self._columns)
-            for name in load.streams
-        ]
-
-    @property
-    def _columns(self) -> list[str] | None:
-        reads = self._query.reads
-        return None if reads is None else [EVENT_TIME, *reads]
+        return [SourceConfig(load=load, stream=name, endpoints={}) for name in load.streams]
 
     @property
     def _checkpoints(self) -> Path:
