@@ -21,6 +21,7 @@ from streamgauge.measure.search import (
     SearchSettings,
     estimated_us,
 )
+from streamgauge.measure.search.probe import ProbeVerdict
 from streamgauge.units import SECOND_US
 
 LOOK_S = 0.25
@@ -54,6 +55,18 @@ def staircase(
         if judge.look(round(time_s * SECOND_US), offered, min(drained, offered)) is not None:
             break
     return judge.finish(broken)
+
+
+def outcome(
+    order: ProbeOrder, verdict: ProbeVerdict, *, drained_per_s: float | None = None
+) -> ProbeOutcome:
+    return ProbeOutcome(
+        rate_per_s=order.rate_per_s,
+        kind=order.kind,
+        verdict=verdict,
+        length_us=9 * SECOND_US,
+        drained_per_s=drained_per_s,
+    )
 
 
 def found(search: Search, probe: Callable[[ProbeOrder], ProbeOutcome]) -> SearchResult:
@@ -139,7 +152,7 @@ def test_a_confirmation_that_fails_steps_down() -> None:
         return exactly(really if order.kind == "confirm" else capacity)(order)
 
     result = found(Search(SearchSettings()), probe)
-    confirms = [outcome for outcome in result.tries if outcome.kind == "confirm"]
+    confirms = [one for one in result.tries if one.kind == "confirm"]
     assert len(confirms) >= 2
     assert confirms[0].verdict == "failed"
     assert max(c.rate_per_s for c in confirms if c.verdict == "passed") == (
@@ -193,6 +206,38 @@ def test_a_budget_ends_the_narrowing_and_not_the_confirmation() -> None:
     assert cut.confirmed
     assert cut.maximum_sustainable_per_s is not None
     assert cut.maximum_sustainable_per_s <= 777_000
+
+
+def test_without_an_estimate_the_next_lower_rate_that_kept_up_is_confirmed() -> None:
+    """As Spark did: so few pulls in a short probe that no rate could be estimated, until the
+    budget was spent."""
+    search = Search(SearchSettings(start=1e6, precision=0.15, budget_us=18 * SECOND_US))
+    for drained in (1.5e6, 1.9e6):
+        order = search.next()
+        assert order is not None
+        assert order.kind == "saturate"
+        search.tell(outcome(order, "passed", drained_per_s=drained))
+    order = search.next()
+    assert order is not None
+    assert (order.kind, order.rate_per_s) == ("confirm", 2_025_000.0)
+    search.tell(outcome(order, "failed"))
+    order = search.next()
+    assert order is not None
+    assert (order.kind, order.rate_per_s) == ("confirm", 1e6)
+    search.tell(outcome(order, "passed"))
+    assert search.next() is None
+    assert search.result.maximum_sustainable_per_s == 1e6
+
+
+def test_a_system_seen_to_drain_less_than_offered_is_not_offered_a_multiple() -> None:
+    search = Search(SearchSettings(start=1e6))
+    for _ in range(3):
+        order = search.next()
+        assert order is not None
+        search.tell(outcome(order, "passed", drained_per_s=0.9 * order.rate_per_s))
+        following = search.next()
+        assert following is not None
+        assert following.rate_per_s == pytest.approx(1.3 * order.rate_per_s, rel=1e-4)
 
 
 def test_the_estimate_is_about_what_it_takes_and_ends_at_nothing() -> None:

@@ -167,9 +167,12 @@ class Search:
             return self._rounded(4 * rate)
         # Just above what it was seen to drain, as the backlog of a saturated system must be
         # drained; but ever further, or a small first guess would never grow.
-        kept_up = sum(t.kind == "saturate" and t.verdict == "passed" for t in self._tries)
-        wanted = max(1.35 * outcome.drained_per_s, 1.3**kept_up * rate)
-        return self._rounded(wanted)
+        steps = len(self._kept_up_rates) if outcome.drained_per_s > rate else 1
+        return self._rounded(max(1.35 * outcome.drained_per_s, 1.3**steps * rate))
+
+    @property
+    def _kept_up_rates(self) -> list[float]:
+        return [t.rate_per_s for t in self._tries if (t.kind, t.verdict) == ("saturate", "passed")]
 
     def _less(self, outcome: ProbeOutcome) -> float | None:
         """A rate at which a system that was overwhelmed by this one shows what it can do."""
@@ -275,16 +278,20 @@ class Search:
     def _candidate(self) -> float | None:
         """The rate to confirm, None when there is none left."""
         precision, capacity = self._settings.precision, self._estimate_per_s
+        if self._capacity.per_s is None and self._passed is None:
+            lower = [rate for rate in self._kept_up_rates if rate < (self._failed or math.inf)]
+            if lower:
+                # Nothing says where between it and what failed the capacity lies.
+                return max(lower)
         if capacity is None:
-            rate = self._kept_up
-        else:
-            rate = max(capacity * (1 - ROOM * precision), self._passed or 0.0)
-        if rate is not None and capacity is not None and self._failed is not None:
+            return None
+        rate = max(capacity * (1 - ROOM * precision), self._passed or 0.0)
+        if self._failed is not None:
             if self._failed <= capacity * (1 + REACH * precision):
                 rate = max(rate, self._failed / (1 + 0.98 * precision))
             below = self._failed / (1 + 0.25 * precision * 2 ** max(0, self._misses - 2))
             rate = min(rate, max(below, self._passed or 0.0))
-        if rate is None or rate < LOWEST_PER_S:
+        if rate < LOWEST_PER_S:
             return None
         rate = self._rounded(rate)
         return rate if rate > (self._confirmed or 0.0) else None
