@@ -226,6 +226,17 @@ def test_a_published_figure_without_ours_has_no_ratio(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_change_above_the_maximum_has_no_ratio_and_no_row_among_latencies(
+    tmp_path: Path,
+) -> None:
+    published = [
+        Published(label="Spark, above", figure="drained_change_percent", value=-5, ours=1.5)
+    ]
+    summary = two_times_study().model_copy(update={"published": published})
+    page = page_of(summary, tmp_path)
+    assert page.row("Spark, above") == ["drained, change", "-5.0 %", "1.5 %", "–"]
+
+
 def test_trials_show_verdict_counts_and_faults(tmp_path: Path) -> None:
     validation = {**samples.summary().validation.model_dump(), "missing": 12, "wrong": 3}
     trials = [

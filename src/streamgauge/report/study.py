@@ -272,6 +272,7 @@ def _two_times(summary: Summary) -> Html:
     rows += [
         _two_means(", ".join(filter(None, where)), values)
         for where, values in _by_setting(summary.published).items()
+        if "event_time.mean" in values or "processing_time.mean" in values
     ]
     head = ("mean latency", label("event_time"), label("processing_time"), "event / processing")
     return table(head, rows, class_="numbers")

@@ -37,6 +37,23 @@ _MAXIMUM_FIGURE = Figure(
     "The highest rate that a search found to be sustained, and confirmed.",
     units.rate,
 )
+CHANGE = "drained_change_percent"
+_OF_A_STUDY = {
+    CHANGE: Figure(
+        "drained, change",
+        "What was drained above the maximum against what was drained at it.",
+        units.percent,
+    ),
+    "maximum_sustainable_ratio": Figure(
+        "maximum sustainable, 60 s / 8 s",
+        "The maximum with windows of a minute by that with windows of 8 s.",
+    ),
+    "event_time.mean_ratio": Figure(
+        "mean event time, 60 s / 8 s",
+        "The mean event-time latency with windows of a minute by that with windows of 8 s.",
+    ),
+}
+"""Figures that several cases have together."""
 _REDUCED = "-90"
 """Ends the name of a published system at 90 % of its maximum."""
 _MOST_LIMITS = 3
@@ -48,6 +65,8 @@ def figure_named(name: str) -> Figure:
     """A figure by its full name, such as `event_time.p99`, labelled so that it stands alone."""
     if name == MAXIMUM:
         return _MAXIMUM_FIGURE
+    if name in _OF_A_STUDY:
+        return _OF_A_STUDY[name]
     section, _, last = name.rpartition(".")
     known = FIGURES.get(last)
     if known is None:
@@ -108,8 +127,8 @@ def all_sustained(trials: Iterable[Summary]) -> bool | None:
 
 
 def ratio_text(one: Published) -> str:
-    """Ours by theirs."""
-    if one.ours is None or not one.value:
+    """Ours by theirs; two changes have a sign each, and no ratio that says anything."""
+    if one.ours is None or not one.value or one.figure == CHANGE:
         return units.NOTHING
     return f"{one.ours / one.value:.3g} ×"
 
@@ -121,7 +140,7 @@ def published(figures: list[Published]) -> Html:
     head = ["", _left("figure"), "published", "ours", "ours / published"]
     rows = [_published_cells(one) for one in figures]
     for name, words in (
-        ("our case", [case_label(one.varied) for one in figures]),
+        ("our case", [_our_case(one) for one in figures]),
         ("remark", [one.note for one in figures]),
     ):
         if any(words):
@@ -132,6 +151,10 @@ def published(figures: list[Published]) -> Html:
         content = _folded(f"every figure ({len(rows)})", content)
     title = element("h3", "Published, and ours", style="margin-top:16px")
     return joined((title, content, element("p", NOT_COMPARABLE, class_="note")))
+
+
+def _our_case(one: Published) -> str:
+    return "" if one.figure in _OF_A_STUDY else case_label(one.varied)
 
 
 def _published_cells(one: Published) -> list[str]:
