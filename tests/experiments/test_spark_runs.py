@@ -37,6 +37,7 @@ WORKLOADS: list[dict[str, Any]] = [
         "output_mode": "update",
     },
     {"query": "gaming.join", "keys": 100},
+    {"query": "gaming.join", "keys": 100, "window": "2 s", "slide": "1 s"},
     {"query": "gaming.nested", "selectivity": 0.05},
 ]
 
@@ -94,3 +95,30 @@ def test_a_query_that_fails_is_named_with_its_cause(runs: Path) -> None:
     assert error.log.is_file()
     assert error.run is not None
     assert streamgauge.Result.read(error.run).summary.status is Status.FAILED
+
+
+HUNGRY = """\
+import streamgauge
+from pyspark.sql import functions as F
+
+EVENTS = streamgauge.event_spec(sensor=streamgauge.Keys(size=10))
+
+
+@streamgauge.query(events=EVENTS, keys=["sensor"])
+def hungry(events):
+    much = F.array_repeat("sensor", 500_000_000)
+    return events.select("sensor", F.size(much), F.col("event_time").alias("latest_event_time"))
+"""
+
+
+def test_a_jvm_without_memory_ends_and_more_memory_is_advised(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "hungry.py").write_text(HUNGRY)
+    with pytest.raises(ComponentError, match="JVM has ended") as caught:
+        on_spark(
+            runs,
+            workload=f"{{query: {tmp_path / 'hungry.py'}:hungry}}",
+            system__memory="512m",
+        )
+    assert "`system.memory`" in caught.value.fix
+    assert caught.value.run is not None
+    assert streamgauge.Result.read(caught.value.run).summary.status is Status.FAILED
