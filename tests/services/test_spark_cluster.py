@@ -128,7 +128,9 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
     assert living(started) == []
     program.kill()
     program.wait()
-    assert len(list(tmp_path.glob("spark-worker-*-executor-*.log"))) == 2
+    # Spark may have started others in the place of those that were lost.
+    kept = {log.name.partition("-executor-")[0] for log in tmp_path.glob("*-executor-*.log")}
+    assert kept == {"spark-worker-1", "spark-worker-2"}
 
 
 def test_a_worker_that_cannot_start_is_named_with_its_reason(guard: Guard, tmp_path: Path) -> None:
