@@ -105,3 +105,23 @@ def test_every_built_in_experiment_can_be_run(name: str, quick: bool) -> None:
     assert found.experiment.about
     if quick:
         assert found.estimated_us < 300e6
+
+
+MISREAD = """\
+from streamgauge.queries.gaming.aggregation import AggregationQuery
+
+
+class Misread(AggregationQuery):
+    @property
+    def reads(self):
+        return ("prize_cents",)
+"""
+
+
+def test_a_query_that_reads_a_column_the_stream_lacks_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "misread.py").write_text(MISREAD)
+    workload = f"workload={{query: {tmp_path / 'misread.py'}:Misread}}"
+    with pytest.raises(ExperimentError, match="reads 'prize_cents', the stream has") as caught:
+        make_study(*read_experiment("quickstart", [workload]))
+    assert caught.value.key == "workload.query"
+    assert "`reads`" in caught.value.fix

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.measure.summary import (
+    MAXIMUM,
     Case,
     Limit,
     Published,
@@ -23,7 +24,6 @@ from . import samples
 from .page import Page
 from .studies import (
     HOSTILE,
-    MAXIMUM,
     Varied,
     latency_study,
     page_of,

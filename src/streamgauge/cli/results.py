@@ -12,6 +12,7 @@ from rich.text import Text
 
 from streamgauge.cli.terminal import QUICK_STAMP, Session, plain_table
 from streamgauge.measure.summary import (
+    MAXIMUM,
     Case,
     LatencyStatistics,
     Limit,
@@ -24,7 +25,6 @@ from streamgauge.report import units
 from streamgauge.report.definitions import FIGURES
 from streamgauge.report.figures import COUNTS, STATISTICS
 from streamgauge.report.study_tables import (
-    MAXIMUM,
     ONLY_CASE,
     all_sustained,
     case_label,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from streamgauge.compare.comparison import CaseComparison, Comparison, Pair
-from streamgauge.compare.figures import FIGURES, MAXIMUM
-from streamgauge.measure.summary import Series
+from streamgauge.compare.figures import FIGURES
+from streamgauge.measure.summary import MAXIMUM, Series
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis, Unit, aligned
 from streamgauge.units import parse_count, parse_duration_us
 

@@ -8,11 +8,11 @@ from enum import Enum
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.compare.differences import alarms, changed_settings, warnings
-from streamgauge.compare.figures import FIGURES, MAXIMUM, Better, ComparedFigure
+from streamgauge.compare.figures import FIGURES, Better, ComparedFigure
 from streamgauge.compare.matching import match
 from streamgauge.compare.measured import MeasuredCase, Subject
 from streamgauge.compare.significance import Noise, noise_of_means, noise_of_searches
-from streamgauge.measure.summary import Spread, Status, Verdict
+from streamgauge.measure.summary import MAXIMUM, Spread, Status, Verdict
 
 
 class _Frozen(BaseModel):

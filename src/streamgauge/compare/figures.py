@@ -9,11 +9,10 @@ from enum import Enum
 from types import MappingProxyType
 
 from streamgauge.errors import UsageError
-from streamgauge.measure.summary import Summary
+from streamgauge.measure.summary import MAXIMUM, Summary
 from streamgauge.report import units
 from streamgauge.report.definitions import FIGURES as DEFINED
 
-MAXIMUM = "maximum_sustainable_per_s"
 TIMES = ("event_time", "processing_time")
 _ROLES = ("system", "driver", "sink")
 _FAULTS = ("missing", "extra", "duplicate", "wrong", "late")

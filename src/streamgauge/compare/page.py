@@ -19,9 +19,9 @@ from streamgauge.compare.comparison import (
     in_words,
 )
 from streamgauge.compare.fail_if import CheckResult
-from streamgauge.compare.figures import FIGURES, MAXIMUM
+from streamgauge.compare.figures import FIGURES
 from streamgauge.compare.swing import full_percent, swing
-from streamgauge.measure.summary import Series
+from streamgauge.measure.summary import MAXIMUM, Series
 from streamgauge.report import units
 from streamgauge.report.html import chart_section, page, write_page
 from streamgauge.report.markup import Html, element, joined, table

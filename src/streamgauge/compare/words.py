@@ -7,7 +7,8 @@ from collections import Counter
 from typing import Literal
 
 from streamgauge.compare.comparison import Change, Finding, Pair, Side, Value
-from streamgauge.compare.figures import FIGURES, MAXIMUM
+from streamgauge.compare.figures import FIGURES
+from streamgauge.measure.summary import MAXIMUM
 from streamgauge.report import units
 
 SideName = Literal["base", "other"]

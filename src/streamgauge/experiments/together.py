@@ -12,6 +12,7 @@ from streamgauge.experiments.summarise import Facts, flat_parameters
 from streamgauge.measure.search import ProbeOutcome, SearchResult
 from streamgauge.measure.spread import spread_of
 from streamgauge.measure.summary import (
+    MAXIMUM,
     Case,
     Published,
     Summary,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from streamgauge.compare.published import PublishedFigure
 
 _WORST_FIRST = (Verdict.INVALID, Verdict.VOID, Verdict.UNKNOWN, Verdict.VALID)
-MAXIMUM = "maximum_sustainable_per_s"
 _RATES = ("offered_per_s", "drained_per_s", MAXIMUM)
 _STATISTICS = ("mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9")
 

@@ -9,6 +9,9 @@ from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MAXIMUM = "maximum_sustainable_per_s"
+"""The figure of a case that a search found."""
+
 
 class Verdict(str, Enum):
     """Can the results of the run be believed? The worst finding wins."""

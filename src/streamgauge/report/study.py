@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from streamgauge.measure.summary import Case, Published, Summary
+from streamgauge.measure.summary import MAXIMUM, Case, Published, Summary
 from streamgauge.report import study_tables, tables, units, verdict
 from streamgauge.report.chart import Chart
 from streamgauge.report.definitions import label
@@ -18,7 +18,6 @@ from streamgauge.report.study_charts import (
     probe_chart,
 )
 from streamgauge.report.study_tables import (
-    MAXIMUM,
     ONLY_CASE,
     RATE,
     case_label,

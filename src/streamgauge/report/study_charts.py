@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from streamgauge.measure.summary import Case, Series, Summary, Try
+from streamgauge.measure.summary import MAXIMUM, Case, Series, Summary, Try
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis, Unit, aligned
 from streamgauge.report.run_charts import load_charts, resource_charts
 from streamgauge.report.study_tables import (
-    MAXIMUM,
     PROBE_MARKS,
     RATE,
     case_label,

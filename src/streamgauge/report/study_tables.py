@@ -9,13 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-from streamgauge.measure.summary import Case, Published, Spread, Summary, Try, Validation, Verdict
+from streamgauge.measure.summary import (
+    MAXIMUM,
+    Case,
+    Published,
+    Spread,
+    Summary,
+    Try,
+    Validation,
+    Verdict,
+)
 from streamgauge.report import units
 from streamgauge.report.definitions import FIGURES, Figure, label, written
 from streamgauge.report.markup import Html, element, joined, table
 
 RATE = "load.rate"
-MAXIMUM = "maximum_sustainable_per_s"
 ONLY_CASE = "the only case"
 TIMES = ("event_time", "processing_time")
 NOT_COMPARABLE = (
