@@ -14,11 +14,12 @@ from streamgauge.measure.summary import (
     Status,
     Summary,
 )
+from streamgauge.report.case_words import case_label
+from streamgauge.report.published import NOT_COMPARABLE
 from streamgauge.report.study import render_study, write_study_report
 from streamgauge.report.study_charts import (
     MOST_CHARTS,
 )
-from streamgauge.report.study_tables import NOT_COMPARABLE, case_label
 
 from . import samples
 from .page import Page

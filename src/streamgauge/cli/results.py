@@ -22,16 +22,16 @@ from streamgauge.measure.summary import (
     Verdict,
 )
 from streamgauge.report import units
-from streamgauge.report.definitions import FIGURES
-from streamgauge.report.figures import COUNTS, STATISTICS
-from streamgauge.report.study_tables import (
+from streamgauge.report.case_words import (
     ONLY_CASE,
     all_sustained,
     case_label,
     figure_named,
-    ratio_text,
     tally,
 )
+from streamgauge.report.definitions import FIGURES
+from streamgauge.report.figures import COUNTS, STATISTICS
+from streamgauge.report.published import ratio_text
 
 VERDICT_STYLES = {
     Verdict.VALID: "bold green",

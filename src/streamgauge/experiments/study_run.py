@@ -19,8 +19,8 @@ from streamgauge.experiments.summarise import Facts
 from streamgauge.experiments.together import Finished, together
 from streamgauge.measure.search import SearchResult
 from streamgauge.measure.summary import Status, Summary
+from streamgauge.report.case_words import case_label
 from streamgauge.report.study import write_study_report
-from streamgauge.report.study_tables import case_label
 
 
 class StudyRun:

@@ -53,3 +53,18 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, class_: str = "
     if head_cells:
         parts.insert(0, element("thead", element("tr", *head_cells)))
     return element("div", element("table", *parts, class_=class_ or None), class_="scroll")
+
+
+def left(content: str) -> Html:
+    """A word in a table of numbers."""
+    return element("span", content, style="display:block;text-align:left")
+
+
+def prose(content: str) -> Html:
+    """Words in a table of numbers, on as many lines as they need."""
+    look = "display:block;text-align:left;white-space:normal;min-width:9em"
+    return element("span", content, style=look)
+
+
+def folded(title: str, *content: Html) -> Html:
+    return element("details", element("summary", title), *content, style="margin-top:8px")

@@ -7,25 +7,24 @@ from pathlib import Path
 
 from streamgauge.measure.summary import MAXIMUM, Case, Published, Summary
 from streamgauge.report import study_tables, tables, units, verdict
+from streamgauge.report.case_words import (
+    ONLY_CASE,
+    RATE,
+    case_label,
+    figure_named,
+    value_text,
+    without_rate,
+)
 from streamgauge.report.chart import Chart
 from streamgauge.report.definitions import label
 from streamgauge.report.html import chart_figure, chart_grid, page, run_title, write_page
 from streamgauge.report.markup import Html, element, joined, table
+from streamgauge.report.published import name_of_system, published_table, system_and_setting
 from streamgauge.report.study_charts import (
     MOST_CHARTS,
     against_varied,
     case_charts,
     probe_chart,
-)
-from streamgauge.report.study_tables import (
-    ONLY_CASE,
-    RATE,
-    case_label,
-    figure_named,
-    name_of_system,
-    system_and_setting,
-    value_text,
-    without_rate,
 )
 
 _HERE = "this machine"
@@ -139,7 +138,7 @@ def _figure(summary: Summary, run: Path) -> tuple[Html, list[Chart]]:
         _left_out(drawn.left_out),
         in_form(summary) if in_form else "",
         _bars(summary) if summary.figure in ("throughput", "cases") and not charts else "",
-        study_tables.published(summary.published),
+        published_table(summary.published),
     ]
     if not any(parts):
         return Html(""), []

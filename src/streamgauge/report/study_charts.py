@@ -9,14 +9,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from streamgauge.measure.summary import MAXIMUM, Case, Series, Summary, Try
+from streamgauge.report.case_words import RATE, case_label, figure_named
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis, Unit, aligned
 from streamgauge.report.run_charts import load_charts, resource_charts
-from streamgauge.report.study_tables import (
-    PROBE_MARKS,
-    RATE,
-    case_label,
-    figure_named,
-)
+from streamgauge.report.study_tables import PROBE_MARKS
 from streamgauge.units import parse_count, parse_duration_us
 
 MOST_CHARTS = 12

@@ -1,35 +1,16 @@
-"""The tables of a study: its cases with their spread, trials, probes, limits, published figures."""
+"""The tables of a study: its cases with their spread, trials, probes, limits."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-from streamgauge.measure.summary import (
-    MAXIMUM,
-    Case,
-    Published,
-    Spread,
-    Summary,
-    Try,
-    Validation,
-    Verdict,
-)
+from streamgauge.measure.summary import MAXIMUM, Case, Spread, Summary, Try, Validation, Verdict
 from streamgauge.report import units
-from streamgauge.report.definitions import FIGURES, Figure, label, written
-from streamgauge.report.markup import Html, element, joined, table
+from streamgauge.report.case_words import ONLY_CASE, TIMES, case_label, figure_named, without_rate
+from streamgauge.report.definitions import FIGURES, label, written
+from streamgauge.report.markup import Html, element, folded, joined, left, prose, table
 
-RATE = "load.rate"
-ONLY_CASE = "the only case"
-TIMES = ("event_time", "processing_time")
-NOT_COMPARABLE = (
-    "Published figures were measured on other hardware, with other versions: they stand beside "
-    "ours to show the order of magnitude, and the ratio is no comparison of systems."
-)
 PROBE_MARKS = {"passed": "✓", "failed": "✗", "doubtful": "?"}
 _KINDS = {"passed": "good", "failed": "bad", Verdict.VALID: "good", Verdict.INVALID: "bad"}
 _YES_OR_NO = {True: ("✓ yes", "good"), False: ("✗ no", "bad"), None: ("? unknown", "open")}
@@ -40,140 +21,8 @@ _CASE_COLUMNS = (
     "drained_per_s",
     *(f"{time}.{name}" for time in TIMES for name in ("mean", "p50", "p99")),
 )
-_MAXIMUM_FIGURE = Figure(
-    "maximum sustainable",
-    "The highest rate that a search found to be sustained, and confirmed.",
-    units.rate,
-)
-CHANGE = "drained_change_percent"
-_OF_A_STUDY = {
-    CHANGE: Figure(
-        "drained, change",
-        "What was drained above the maximum against what was drained at it.",
-        units.percent,
-    ),
-    "maximum_sustainable_ratio": Figure(
-        "maximum sustainable, 60 s / 8 s",
-        "The maximum with windows of a minute by that with windows of 8 s.",
-    ),
-    "event_time.mean_ratio": Figure(
-        "mean event time, 60 s / 8 s",
-        "The mean event-time latency with windows of a minute by that with windows of 8 s.",
-    ),
-}
-"""Figures that several cases have together."""
-_REDUCED = "-90"
-"""Ends the name of a published system at 90 % of its maximum."""
 _MOST_LIMITS = 3
 _MOST_ROWS = 1_000
-_FEW_ROWS = 12
-
-
-def figure_named(name: str) -> Figure:
-    """A figure by its full name, such as `event_time.p99`, labelled so that it stands alone."""
-    if name == MAXIMUM:
-        return _MAXIMUM_FIGURE
-    if name in _OF_A_STUDY:
-        return _OF_A_STUDY[name]
-    section, _, last = name.rpartition(".")
-    known = FIGURES.get(last)
-    if known is None:
-        return Figure(name, name)
-    if section in TIMES:
-        return replace(known, label=f"{FIGURES[section].label} {known.label}")
-    return known
-
-
-def case_label(varied: Mapping[str, object]) -> str:
-    """`{"system.executors": 2}` → `executors 2`; keys that end alike are written in full."""
-    ends = Counter(key.rpartition(".")[2] for key in varied)
-    names = {key: end if ends[end := key.rpartition(".")[2]] == 1 else key for key in varied}
-    return ", ".join(f"{names[key]} {value_text(value)}" for key, value in varied.items())
-
-
-def value_text(value: object) -> str:
-    """A value of an experiment file as people read it."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return units.number(value)
-    return json.dumps(value, default=str, ensure_ascii=False)
-
-
-def without_rate(varied: Mapping[str, object]) -> dict[str, object]:
-    """What distinguishes the searches of a study: cases that differ in their rate share one."""
-    return {key: value for key, value in varied.items() if key != RATE}
-
-
-def system_and_setting(one: Published) -> tuple[str, str]:
-    """`spark-90, 2 nodes` → `Spark 90 %`, `2 nodes`."""
-    system, comma, setting = one.label.rpartition(", ")
-    if not comma:
-        system, setting = setting, ""
-    name = name_of_system(system.removesuffix(_REDUCED))
-    return (f"{name} 90 %" if system.endswith(_REDUCED) else name, setting)
-
-
-def name_of_system(name: str) -> str:
-    """As at the start of a line."""
-    return name[:1].upper() + name[1:]
-
-
-def tally(trials: Iterable[Summary]) -> str:
-    """The verdicts of a case: `✓ valid`, or `2 ✓ valid, 1 ✗ invalid` where they differ."""
-    counts = Counter(trial.verdict for trial in trials)
-    words = [(f"{verdict.mark} {verdict.value}", n) for verdict, n in counts.items()]
-    return words[0][0] if len(words) == 1 else ", ".join(f"{n} {word}" for word, n in words)
-
-
-def all_sustained(trials: Iterable[Summary]) -> bool | None:
-    """Did every trial of a case sustain its rate?"""
-    answers = {trial.sustained for trial in trials}
-    if False in answers:
-        return False
-    return True if answers == {True} else None
-
-
-def ratio_text(one: Published) -> str:
-    """Ours by theirs; two changes have a sign each, and no ratio that says anything."""
-    if one.ours is None or not one.value or one.figure == CHANGE:
-        return units.NOTHING
-    return f"{one.ours / one.value:.3g} ×"
-
-
-def published(figures: list[Published]) -> Html:
-    """Every published figure beside ours, and why that is no comparison."""
-    if not figures:
-        return Html("")
-    head = ["", _left("figure"), "published", "ours", "ours / published"]
-    rows = [_published_cells(one) for one in figures]
-    for name, words in (
-        ("our case", [_our_case(one) for one in figures]),
-        ("remark", [one.note for one in figures]),
-    ):
-        if any(words):
-            head.append(_left(name))
-            rows = [[*row, _prose(word)] for row, word in zip(rows, words, strict=True)]
-    content = table(head, rows, class_="numbers")
-    if len(rows) > _FEW_ROWS:
-        content = _folded(f"every figure ({len(rows)})", content)
-    title = element("h3", "Published, and ours", style="margin-top:16px")
-    return joined((title, content, element("p", NOT_COMPARABLE, class_="note")))
-
-
-def _our_case(one: Published) -> str:
-    return "" if one.figure in _OF_A_STUDY else case_label(one.varied)
-
-
-def _published_cells(one: Published) -> list[str]:
-    figure = figure_named(one.figure)
-    return [
-        ", ".join(filter(None, system_and_setting(one))),
-        _left(figure.label),
-        figure.write(one.value),
-        units.NOTHING if one.ours is None else figure.write(one.ours),
-        ratio_text(one),
-    ]
 
 
 def cases(summary: Summary) -> Html:
@@ -251,7 +100,7 @@ def _every_figure(found: list[Case]) -> Html:
     rows = [
         (
             case_label(case.varied) or ONLY_CASE,
-            _left(_heading(name)),
+            left(_heading(name)),
             units.count(spread.count),
             *_spread_cells(name, spread),
         )
@@ -262,9 +111,9 @@ def _every_figure(found: list[Case]) -> Html:
     if not rows:
         return Html("")
     more = len(rows) - _MOST_ROWS
-    head = ("case", _left("figure"), "n", "mean", "95 % interval", "deviation", "min", "max")
+    head = ("case", left("figure"), "n", "mean", "95 % interval", "deviation", "min", "max")
     note = f"{units.count(more)} more rows are in summary.json." if more > 0 else ""
-    return _folded(
+    return folded(
         f"Every figure of every case ({units.count(len(rows))})",
         table(head, rows[:_MOST_ROWS], class_="numbers"),
         *([element("p", note, class_="note")] if note else []),
@@ -286,9 +135,9 @@ def trials(summary: Summary, run: Path) -> Html:
         return Html("")
     head = (
         "trial",
-        _left("case"),
-        _left(label("verdict")),
-        _left(label("sustained")),
+        left("case"),
+        left(label("verdict")),
+        left(label("sustained")),
         label("offered_per_s"),
         label("drained_per_s"),
         _heading("event_time.p50"),
@@ -320,9 +169,9 @@ def _trial(number: int, trial: Summary, run: Path, *, repeated: bool) -> tuple[s
     answer, kind = _YES_OR_NO[trial.sustained]
     return (
         str(number),
-        _prose(_trial_label(trial, repeated=repeated)),
-        _left(verdict),
-        _left(element("span", answer, class_=kind)),
+        prose(_trial_label(trial, repeated=repeated)),
+        left(verdict),
+        left(element("span", answer, class_=kind)),
         written("offered_per_s", trial.offered_per_s),
         written("drained_per_s", trial.drained_per_s),
         written("p50", event_time.p50, why_not="too few results"),
@@ -363,7 +212,7 @@ def searches(summary: Summary) -> list[tuple[str, Summary]]:
 
 def probes(tries: list[Try]) -> Html:
     """Every probe of one search, in order."""
-    head = ("probe", "rate", _left("outcome"), "length", "drained")
+    head = ("probe", "rate", left("outcome"), "length", "drained")
     rows = [
         (
             str(number),
@@ -382,8 +231,8 @@ def _outcome(one: Try) -> Html:
     why = f"{one.kind}: {one.reason}" if one.reason else one.kind
     return joined(
         (
-            _left(element("span", word, class_=_KINDS.get(one.verdict, "open"))),
-            _prose(element("span", why, class_="note")),
+            left(element("span", word, class_=_KINDS.get(one.verdict, "open"))),
+            prose(element("span", why, class_="note")),
         )
     )
 
@@ -405,18 +254,3 @@ def limits(summary: Summary) -> Html:
         return Html("")
     head = ("case", "limit", "shown by", "what to do", "explains")
     return element("section", element("h2", "What limited it"), table(head, rows))
-
-
-def _left(content: str) -> Html:
-    """A word in a table of numbers."""
-    return element("span", content, style="display:block;text-align:left")
-
-
-def _prose(content: str) -> Html:
-    """Words in a table of numbers, on as many lines as they need."""
-    look = "display:block;text-align:left;white-space:normal;min-width:9em"
-    return element("span", content, style=look)
-
-
-def _folded(title: str, *content: Html) -> Html:
-    return element("details", element("summary", title), *content, style="margin-top:8px")
