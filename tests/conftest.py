@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkSession]:
     """A real session; it ends with the worker."""
     import os
+
+    if hasattr(request.config, "workerinput"):
+        assert any(item.nodeid.endswith("@spark") for item in request.session.items)
 
     from streamgauge.systems.spark.java import find_java
     from streamgauge.systems.spark.session import open_session
@@ -29,11 +34,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
+# Before the plugin that deals tests out looks at the groups, which it does in this hook too.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share the session run on one worker, so that only one session is started."""
+    """Tests that share the session, or a study, run on one worker; whole runs, the long ones,
+    begin first."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        fixtures = getattr(item, "fixturenames", ())
+        for shared in ("spark", "misbehaving"):
+            if shared in fixtures:
+                item.add_marker(pytest.mark.xdist_group(shared))
+    items.sort(key=lambda item: "experiments" not in item.path.parts)
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ def code_of(error: BaseException, session: Session | None = None) -> int:
         (ZeroDivisionError("x"), 5),
     ],
 )
+@pytest.mark.usefixtures("capsys")  # whose streams have no file that could be closed
 def test_exit_code(error: BaseException, code: int) -> None:
     assert code_of(error) == code
 

@@ -29,7 +29,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.P
             *(sys.executable, "-m", "streamgauge.cli", "run", "quickstart"),
             *("--set", f"system={request.param}", "--set", "load.rate=2000"),
             *("--set", "duration=10 min", "--runs-dir", str(tmp_path / "runs"), "--json"),
-            *(("--set", "system.rehearsal=1") if request.param == "spark" else ()),
+            *(("--set", "system.rehearsal=0") if request.param == "spark" else ()),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -36,21 +36,37 @@ def planted(result: Result) -> dict[str, int]:
     raise AssertionError("the system did not say what it planted")
 
 
-def test_every_planted_fault_is_reported_with_its_exact_count(runs: Path) -> None:
-    """One in 10,000 lost, doubled, falsified in the sixth digit, and delayed beyond the run."""
-    share = 0.0001
-    result = simulated(
-        runs,
-        load__rate=30_000,
+FAULTY = {
+    "name": "simulated",
+    # One in 10,000 lost, doubled, falsified in the sixth digit, and delayed beyond the run.
+    **dict.fromkeys(("lose", "double", "falsify", "delay"), 0.0001),
+    "pause_every": "5 s",
+    "pause": "700 ms",
+}
+SLOW = {"name": "simulated", "capacity": 120_000}
+# Only a large answer is still under way when the connection is dropped.
+DROPPING = {"name": "simulated", "drop": True, "pause_every": "3 s", "pause": "2 s"}
+
+
+@pytest.fixture(scope="module")
+def misbehaving(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
+    """Three systems under one load, each with a fault of its own, in one study."""
+    study = simulated(
+        tmp_path_factory.mktemp("misbehaving"),
+        vary={"system": [FAULTY, SLOW, DROPPING]},
+        load__rate=300_000,
+        load__marks="[8 %, 10 %, 20 %]",
         duration="12 s",
         workload__keys=4_000,
-        system__lose=share,
-        system__double=share,
-        system__falsify=share,
-        system__delay=share,
-        system__pause_every="5 s",
-        system__pause="700 ms",
     )
+    assert study.exit_code is ExitCode.INVALID
+    return dict(zip(("faulty", "slow", "dropping"), study.trials, strict=True))
+
+
+def test_every_planted_fault_is_reported_with_its_exact_count(
+    misbehaving: dict[str, Result],
+) -> None:
+    result = misbehaving["faulty"]
     found, faults = result.summary.validation, planted(result)
     assert result.summary.verdict is Verdict.INVALID
     assert result.exit_code is ExitCode.INVALID
@@ -64,7 +80,26 @@ def test_every_planted_fault_is_reported_with_its_exact_count(runs: Path) -> Non
     assert found.examples
     # The pauses show in the queue, and the queue has survived them.
     assert result.summary.sustained is True
-    assert max(result.series.pull.queued) > 0.5 * 30_000
+    assert max(result.series.pull.queued) > 0.5 * 300_000
+
+
+def test_too_much_load_is_unsustained_and_not_invalid(misbehaving: dict[str, Result]) -> None:
+    result = misbehaving["slow"]
+    summary = result.summary
+    assert summary.sustained is False
+    assert summary.verdict is Verdict.VALID, summary.reasons
+    assert result.exit_code is ExitCode.FAILED
+    assert any("driver instance" in reason and "queue" in reason for reason in summary.reasons)
+    # The load was cut, so fewer events than planned were offered, and all of them drained.
+    assert 0 < sum(i.offered for i in summary.driver) < 3_600_000
+    assert all(i.offered == i.drained for i in summary.driver)
+
+
+def test_a_dropped_connection_fails_the_run_by_name(misbehaving: dict[str, Result]) -> None:
+    result = misbehaving["dropping"]
+    assert result.summary.sustained is False
+    assert result.exit_code is ExitCode.FAILED
+    assert any("connection to driver instance 0" in reason for reason in result.summary.reasons)
 
 
 def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> None:
@@ -106,24 +141,3 @@ def check_files(result: Result) -> None:
     assert series.latency.time_s[0] == 0.0
     assert result.summary.monitor.samples > 0
     assert "streamgauge run quickstart" in result.summary.command
-
-
-def test_too_much_load_is_unsustained_and_not_invalid(runs: Path) -> None:
-    result = simulated(
-        runs, system__capacity=8_000, load__marks="[1 %, 2 %, 30 %]", duration="20 s"
-    )
-    summary = result.summary
-    assert summary.sustained is False
-    assert summary.verdict is Verdict.VALID, summary.reasons
-    assert result.exit_code is ExitCode.FAILED
-    assert any("driver instance" in reason and "queue" in reason for reason in summary.reasons)
-    # The load was cut, so fewer events than planned were offered, and all of them drained.
-    assert 0 < sum(i.offered for i in summary.driver) < 400_000
-    assert all(i.offered == i.drained for i in summary.driver)
-
-
-def test_a_dropped_connection_fails_the_run_by_name(runs: Path) -> None:
-    result = simulated(runs, system__drop="true", load__rate=1_000_000)
-    assert result.summary.sustained is False
-    assert result.exit_code is ExitCode.FAILED
-    assert any("connection to driver instance 0" in reason for reason in result.summary.reasons)

@@ -14,8 +14,8 @@ from streamgauge.measure.summary import Status, Verdict
 
 SMALL: dict[str, Any] = {
     "load.rate": 4_000,
-    "duration": "8 s",
-    "system.rehearsal": 2,
+    "duration": "6 s",
+    "system.rehearsal": 0,
     "measure_master": "local[2]",
     "thresholds": "[]",
     # The machine of a test is shared; whether Spark keeps up is not what is tested here.
@@ -76,7 +76,6 @@ def test_above_what_spark_sustains_results_are_right_and_the_run_is_unsustained(
         load__rate=400_000,
         duration="20 s",
         load__marks="[1 %, 2 %, 60 %]",
-        system__rehearsal=0,
         system__max_events_per_batch=100_000,
     )
     summary = result.summary
