@@ -206,6 +206,24 @@ def test_a_confirmation_with_room_above_it_tries_again_what_failed() -> None:
     assert search.result.maximum_sustainable_per_s == order.rate_per_s
 
 
+def test_with_its_budget_spent_a_search_goes_by_what_confirmations_worked_off() -> None:
+    """Short probes saw 100,000/s; at length, with all its state, the system does 70,000/s."""
+    search = Search(SearchSettings(budget_us=1))
+    rates = []
+    while (order := search.next()) is not None:
+        if order.kind == "confirm":
+            rates.append(order.rate_per_s)
+            fits = order.rate_per_s <= 70_000
+            drained = order.rate_per_s if fits else 70_000.0
+            search.tell(told(order, "passed" if fits else "failed", drained))
+        else:
+            fits = order.rate_per_s <= 100_000
+            search.tell(told(order, "passed" if fits else "failed", 100_000.0))
+    assert len(rates) == 3
+    assert min(rates[:2]) > 80_000
+    assert search.result.maximum_sustainable_per_s == pytest.approx(70_000, rel=0.05)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     sizes=st.lists(st.integers(2, 1_000), min_size=3, max_size=20),

@@ -25,6 +25,10 @@ REACH = 1.0
 precision."""
 OPEN = 0.1
 """So few standard errors from a verdict all probes together leave a doubtful rate open."""
+MISSES = 2
+"""After so many confirmations that failed, and with its budget spent, a search no longer goes by
+short probes: they overrate a system whose state does not grow to its size in them. The next
+confirmation goes by what the last one worked off."""
 SURE = 0.1
 """Where so large a share is not worked off, a rate fails by a saturation probe, short as it is."""
 
@@ -245,7 +249,7 @@ class Search:
         self._failed = rate
         self._misses += 1
         self._passes = 0
-        if self._passed is not None and self._passed >= rate:
+        if self._in_a_hurry or (self._passed is not None and self._passed >= rate):
             self._passed = self._confirmed
         self._finished = self._precise(self._confirmed)
 
@@ -291,10 +295,22 @@ class Search:
                 rate = max(rate, self._failed / (1 + 0.98 * precision))
             below = self._failed / (1 + 0.25 * precision * 2 ** max(0, self._misses - 2))
             rate = min(rate, max(below, self._passed or 0.0))
+            if self._in_a_hurry:
+                rate = min(rate, self._worked_off_at_length * (1 - ROOM * precision))
         if rate < LOWEST_PER_S:
             return None
         rate = self._rounded(rate)
         return rate if rate > (self._confirmed or 0.0) else None
+
+    @property
+    def _in_a_hurry(self) -> bool:
+        return self._spent and self._misses >= MISSES
+
+    @property
+    def _worked_off_at_length(self) -> float:
+        """By the last confirmation that failed."""
+        failed = [t for t in self._tries if t.kind == "confirm" and t.verdict != "passed"]
+        return failed[-1].drained_per_s or math.inf
 
     def _rounded(self, rate_per_s: float) -> float:
         """To five digits, as rates are read by people and stored; and never beyond the highest."""
