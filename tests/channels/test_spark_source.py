@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+from streamgauge.channels.direct.protocol import QueueClient
 from streamgauge.channels.direct.spark_source import CONFIG, FORMAT, DirectSource, SourceConfig
 from tests.channels.test_direct import served
 
@@ -29,9 +30,7 @@ def consume(
     query: object,
     max_events_per_batch: int | None = None,
 ) -> tuple[pa.Table, int]:
-    """Drains two driver instances; the rows that came out, and in how many batches."""
-    from tests.loads import instance_of, load_of  # noqa: F401
-
+    """Drains a driver instance; the rows that came out, and in how many batches."""
     tables: list[pa.Table] = []
     with ExitStack() as stack:
         settings = {"rate_per_s": 10_000, "instances": 1}
@@ -57,6 +56,25 @@ def consume(
         running.stop()
         assert instance.queue.drained == 50_000
     return pa.concat_tables(tables), len(tables)
+
+
+def test_no_queue_is_read_further_than_the_one_that_lags_most(tmp_path: Path) -> None:
+    """Or the watermark would overtake its events."""
+    from pyspark.sql.streaming.datasource import ReadMaxRows
+
+    with (
+        served(tmp_path / "1", rate_per_s=10_000, instances=1) as (instance, one, _),
+        served(tmp_path / "2", rate_per_s=1_000, instances=1) as (_, other, _),
+    ):
+        config = SourceConfig(
+            load=instance.config.load, stream="purchases", endpoints={0: one, 1: other}
+        )
+        source = DirectSource({CONFIG: config.model_dump_json()})
+        reader = source.streamReader(source.schema())
+        # With a limit on their events the two may be read to different times.
+        heads = [QueueClient(endpoint).head_us(0, 1_000) for endpoint in (one, other)]
+        assert heads[0] < heads[1]
+        assert reader.latestOffset({"until_us": 0}, ReadMaxRows(2_000)) == {"until_us": heads[0]}
 
 
 def test_every_event_arrives_once(session: SparkSession, tmp_path: Path) -> None:
