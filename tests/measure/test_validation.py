@@ -9,7 +9,7 @@ import pytest
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.sink import ARRIVAL
 from streamgauge.measure.record import RunRecord
-from streamgauge.measure.validation import validate
+from streamgauge.measure.validation import _compared, _counts, validate
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.own import QueryConfig
 from streamgauge.queries.replay import Replay
@@ -234,3 +234,28 @@ def test_examples_show_what_is_wrong(spark: SparkSession, replay: Replay, right:
     validation = validate(spark, QUERY, record_of(replay), right.where("gem_pack != 25"))
     assert len(validation.examples) == 4
     assert all("missing" in text and "gem_pack=25" in text for text in validation.examples)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "faults"),
+    [
+        ([(1, 5), (1, 6)], [(1, 6), (1, 5)], {}),
+        ([(1, 5), (1, 6)], [(1, 5), (1, 5)], {"wrong": 1}),
+        ([(1, 5), (1, 6)], [(1, 5)], {"missing": 1}),
+        ([(1, 5), (1, 6)], [(1, 5), (1, 6), (1, 6)], {"duplicate": 1}),
+        ([(1, 5), (1, 6)], [(1, 5), (1, 7)], {"wrong": 1}),
+        ([(None, 5)], [(None, 5)], {}),
+        ([(None, 5)], [(None, 6)], {"wrong": 1}),
+        ([(None, 5)], [(0, 5)], {"missing": 1, "extra": 1}),
+    ],
+)
+def test_several_results_of_one_key_and_keys_that_are_null_are_told_apart(
+    spark: SparkSession,
+    expected: list[tuple[int | None, int]],
+    actual: list[tuple[int | None, int]],
+    faults: dict[str, int],
+) -> None:
+    left, right = (spark.createDataFrame(rows, "key int, value int") for rows in (expected, actual))
+    counts = _counts(_compared(left, right, ["key"], ["value"]))
+    none = {"missing": 0, "extra": 0, "duplicate": 0, "wrong": 0}
+    assert counts == {"expected": len(expected), **none, **faults}

@@ -1,0 +1,72 @@
+"""The guard, with processes that do not go by themselves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from streamgauge.guard import Guard
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    with Guard() as guard:
+        yield guard
+
+
+@contextmanager
+def asleep(env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["sleep", "600"], env={**os.environ, **env})
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_what_does_not_notice_the_end_is_killed_and_nothing_else(guard: Guard) -> None:
+    with asleep(guard.env) as ours, asleep({}) as another:
+        let_go(guard)
+        with suppress(subprocess.TimeoutExpired):
+            ours.wait(timeout=5)
+        assert ours.poll() == -signal.SIGKILL
+        guard._process.wait()
+        assert another.poll() is None
+    assert not guard.scratch.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_for_all_does_not_end_it_before_its_work(
+    guard: Guard, number: signal.Signals
+) -> None:
+    deadline = time.monotonic() + 20
+    while number not in ignored(guard._process.pid):
+        assert time.monotonic() < deadline, "it does not ignore the signal"
+        time.sleep(0.05)
+    guard._process.send_signal(number)
+    let_go(guard)
+    assert guard._process.wait() == 0
+    assert not guard.scratch.exists()
+
+
+def let_go(guard: Guard) -> None:
+    """As the end of streamgauge does, whatever its cause."""
+    assert guard._process.stdin is not None
+    guard._process.stdin.close()
+
+
+def ignored(pid: int) -> set[int]:
+    """The signals that a process ignores, as the kernel sees it."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    mask = next(int(line.split()[1], 16) for line in lines if line.startswith("SigIgn"))
+    return {number for number in range(1, 65) if mask >> (number - 1) & 1}
