@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from streamgauge.guard import Guard
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -50,3 +52,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    with Guard() as guard:
+        yield guard

@@ -18,12 +18,6 @@ from streamgauge.guard import Guard
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
 
-@pytest.fixture
-def guard() -> Iterator[Guard]:
-    with Guard() as guard:
-        yield guard
-
-
 @contextmanager
 def asleep(env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(["sleep", "600"], env={**os.environ, **env})

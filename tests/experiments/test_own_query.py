@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.loads import WIDE_MARKS
+
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -22,8 +24,7 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_what_new_makes_runs_and_is_valid(tmp_path: Path) -> None:
     assert command(tmp_path, "new", "my_query").returncode == 0
-    # The machine of a test is shared; whether Spark keeps up is not what is tested here.
-    shared = ["load.max_lag=2 s", "load.marks=[50 %, 60 %, 90 %]"]
+    shared = ["load.max_lag=2 s", f"load.marks={WIDE_MARKS}"]
     settings = ["duration=8 s", "load.rate=3000", "system.rehearsal=2", *shared]
     changes = [word for setting in settings for word in ("--set", setting)]
     done = command(tmp_path, "run", "my_query.yaml", *changes, "--set", "thresholds=[]", "--json")

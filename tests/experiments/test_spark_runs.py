@@ -11,6 +11,7 @@ import streamgauge
 from streamgauge.errors import ComponentError, ExitCode
 from streamgauge.experiments.api import Result
 from streamgauge.measure.summary import Status, Verdict
+from tests.loads import WIDE_MARKS
 
 SMALL: dict[str, Any] = {
     "load.rate": 4_000,
@@ -18,8 +19,7 @@ SMALL: dict[str, Any] = {
     "system.rehearsal": 0,
     "measure_master": "local[2]",
     "thresholds": "[]",
-    # The machine of a test is shared; whether Spark keeps up is not what is tested here.
-    "load.marks": "[50 %, 60 %, 90 %]",
+    "load.marks": WIDE_MARKS,
 }
 
 

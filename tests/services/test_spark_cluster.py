@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -35,12 +35,6 @@ tasks = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(wher
 print(json.dumps(tasks), flush=True)
 sys.stdin.read()
 """
-
-
-@pytest.fixture
-def guard() -> Iterator[Guard]:
-    with Guard() as guard:
-        yield guard
 
 
 def small_cluster(guard: Guard, logs: Path, *, memory: str = "1g") -> SparkCluster:
