@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+# A JVM of a test lives for seconds: to compile it to the last bit takes half of its CPU time.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+
+
 @pytest.fixture(scope="session")
 def spark(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SparkSession]:
     """A real session; it ends with the worker."""
-    import os
-
     if hasattr(request.config, "workerinput"):
         assert any(item.nodeid.endswith("@spark") for item in request.session.items)
 

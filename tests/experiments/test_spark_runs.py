@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import streamgauge
 from streamgauge.errors import ComponentError, ExitCode
 from streamgauge.experiments.api import Result
 from streamgauge.measure.summary import Status, Verdict
+from tests.commands import changes, command
 from tests.loads import WIDE_MARKS
 
 SMALL: dict[str, Any] = {
@@ -29,6 +31,8 @@ def on_spark(runs: Path, **changes: Any) -> Result:
 
 
 WORKLOADS: list[dict[str, Any]] = [
+    # What `streamgauge new` makes.
+    {"query": "my_query.py:my_query", "window": "1 second"},
     {
         "query": "gaming.aggregation",
         "keys": 1000,
@@ -42,15 +46,22 @@ WORKLOADS: list[dict[str, Any]] = [
 ]
 
 
-def test_spark_gives_the_right_results_for_every_query_in_one_sweep(runs: Path) -> None:
-    """Events out of order, more instances than streams, RocksDB; one Spark for all of them."""
-    result = on_spark(
-        runs,
-        vary={"workload": WORKLOADS},
-        load__disorder="300 ms",
-        load__instances=3,
-        system__state_store="rocksdb",
-    )
+def test_spark_gives_the_right_results_for_every_query_in_one_sweep(tmp_path: Path) -> None:
+    """A new user's query and ours, by command; events out of order, more instances than streams,
+    RocksDB; one Spark for all of them."""
+    assert command(tmp_path, "new", "my_query").returncode == 0
+    settings = {
+        **SMALL,
+        "vary": {"workload": WORKLOADS},
+        "load.disorder": "300 ms",
+        "load.instances": 3,
+        "load.max_lag": "2 s",
+        "system.state_store": "rocksdb",
+    }
+    done = command(tmp_path, "run", "my_query.yaml", *changes(settings), "--json")
+    assert done.returncode == 0, done.stderr
+    result = Result.read(tmp_path / "runs" / "latest")
+    assert json.loads(done.stdout)["verdict"] == result.summary.verdict
     assert result.summary.verdict is Verdict.VALID, result.summary.reasons
     assert result.report.is_file()
     assert len(result.trials) == len(WORKLOADS)
@@ -60,7 +71,8 @@ def test_spark_gives_the_right_results_for_every_query_in_one_sweep(runs: Path) 
         assert summary.verdict is Verdict.VALID, summary.reasons
         assert summary.validation.expected
         assert summary.validation.actual
-        assert summary.validation.oracle == "independent"
+        own = workload["query"].startswith("my_query")
+        assert ("same function" if own else "independent") in summary.validation.oracle
         assert summary.latency_ms.event_time.count > 0
         assert trial.report.is_file()
     spark_log = (result.path / "logs" / "spark.log").read_text()
