@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from streamgauge.experiments.load import BUILT_IN
 from streamgauge.experiments.model import Channel, Experiment, Load, Timeouts
 from streamgauge.queries.gaming.aggregation import AggregationQuery
-from streamgauge.systems.spark import SparkSystem
+from streamgauge.systems.spark.system import SparkSystem
 
 TEXT = (BUILT_IN / "quickstart.yaml").read_text()
 DATA: dict[str, Any] = yaml.safe_load(TEXT)

@@ -77,6 +77,7 @@ def test_spark_gives_the_right_results_for_every_query_in_one_sweep(tmp_path: Pa
         assert trial.report.is_file()
     spark_log = (result.path / "logs" / "spark.log").read_text()
     assert spark_log.count("Setting default log level") <= 1
+    assert "RuntimeWarning" not in spark_log
 
 
 def test_above_what_spark_sustains_results_are_right_and_the_run_is_unsustained(

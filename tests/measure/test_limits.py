@@ -12,8 +12,8 @@ from streamgauge.experiments.model import Load
 from streamgauge.measure.limits import OWN_WORD, Evidence, Pull, limits
 from streamgauge.measure.limits.findings import LEAST
 from streamgauge.queries.gaming.aggregation import AggregationQuery
-from streamgauge.systems.spark import SparkSystem
 from streamgauge.systems.spark.own_words import BatchWords
+from streamgauge.systems.spark.system import SparkSystem
 from tests.measure.evidence import BEHIND, CASES, LONG, evidence, pulled, words
 
 
