@@ -11,6 +11,7 @@ import pytest
 import streamgauge
 from streamgauge.errors import ExitCode
 from streamgauge.experiments.api import Result
+from streamgauge.experiments.progress import Observer, Progress, Silent
 from streamgauge.measure.summary import Verdict
 
 SETTINGS: dict[str, Any] = {
@@ -22,9 +23,9 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def simulated(runs: Path, **changes: Any) -> Result:
+def simulated(runs: Path, observer: Observer | None = None, **changes: Any) -> Result:
     settings = {**SETTINGS, **{key.replace("__", "."): value for key, value in changes.items()}}
-    return streamgauge.run("quickstart", settings=settings, runs_dir=runs)
+    return streamgauge.run("quickstart", settings=settings, runs_dir=runs, observer=observer)
 
 
 def planted(result: Result) -> dict[str, int]:
@@ -102,9 +103,22 @@ def test_a_dropped_connection_fails_the_run_by_name(misbehaving: dict[str, Resul
     assert any("connection to driver instance 0" in reason for reason in result.summary.reasons)
 
 
+class Watch(Silent):
+    """What each part said when it began about the time that is left."""
+
+    def __init__(self) -> None:
+        self.left_s: dict[str, float] = {}
+
+    def progress(self, now: Progress) -> None:
+        self.left_s.setdefault(now.part, now.remaining_s)
+
+
 def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> None:
-    study = simulated(runs, repeat=2)
+    watch = Watch()
+    study = simulated(runs, watch, repeat=2)
     first, again = study.trials
+    assert list(watch.left_s) == ["trial 1 of 2", "trial 2 of 2"]
+    assert 0 < watch.left_s["trial 2 of 2"] < watch.left_s["trial 1 of 2"] / 2
     assert study.exit_code is ExitCode.VALID
     assert [case.figures["event_time.p99"].count for case in study.summary.cases] == [2]
     assert first.summary.verdict is Verdict.VALID

@@ -219,8 +219,8 @@ def test_with_its_budget_spent_a_search_goes_by_what_confirmations_worked_off() 
         else:
             fits = order.rate_per_s <= 100_000
             search.tell(told(order, "passed" if fits else "failed", 100_000.0))
-    assert len(rates) == 3
-    assert min(rates[:2]) > 80_000
+    assert len(rates) == 2
+    assert rates[0] > 80_000
     assert search.result.maximum_sustainable_per_s == pytest.approx(70_000, rel=0.05)
 
 
@@ -228,16 +228,19 @@ def test_with_its_budget_spent_a_search_goes_by_what_confirmations_worked_off() 
 @given(
     sizes=st.lists(st.integers(2, 1_000), min_size=3, max_size=20),
     split=st.lists(st.booleans(), min_size=20, max_size=20),
+    every_s=st.floats(LOOK_S, 6 * LOOK_S),
 )
-def test_a_pull_that_shows_in_two_looks_is_one_pull(sizes: list[int], split: list[bool]) -> None:
-    """The driver instances report one after the other."""
+def test_a_pull_that_shows_in_two_looks_is_one_pull(
+    sizes: list[int], split: list[bool], every_s: float
+) -> None:
+    """The driver instances report one after the other, and late on a busy machine."""
     stairs, drained, looks = Staircase(), 0, 0
     for size, in_two in zip(sizes, split, strict=False):
         parts = [size // 2, size - size // 2] if in_two else [size]
         for part in [0, 0, *parts]:
             looks += 1
             drained += part
-            stairs.look(looks * LOOK_S, 1_000 * looks, drained)
+            stairs.look(looks * every_s, 1_000 * looks, drained)
     assert [pull.events for pull in stairs.pulls(0)] == sizes[:-1]
 
 

@@ -121,11 +121,13 @@ class Study:
         if group.searched:
             total += estimated_us(group.settings, TRIAL_OVERHEAD_US) + WARM_MEASURE_US
         for case in group.cases:
-            trials = self.experiment.repeat - (case.share == 1.0)
-            duration = case.experiment.duration
-            each = TRIAL_OVERHEAD_US + WARM_MEASURE_US + round(duration * (1 + MEASURE_SHARE))
-            total += trials * each
+            # The confirmation of the search is the first trial at its maximum.
+            total += (self.experiment.repeat - (case.share == 1.0)) * self.trial_us(case)
         return total
+
+    def trial_us(self, case: StudyCase) -> int:
+        duration = case.experiment.duration
+        return TRIAL_OVERHEAD_US + WARM_MEASURE_US + round(duration * (1 + MEASURE_SHARE))
 
 
 def make_study(experiment: Experiment, base: Path) -> Study:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,7 +75,8 @@ class StudyRun:
             self._failure = error
 
     def _group(self, number: int, group: Group) -> None:
-        left_us = sum(map(self._study.group_us, self._study.groups[number - 1 :]))
+        later_us = sum(map(self._study.group_us, self._study.groups[number:]))
+        left_us = later_us + self._study.group_us(group)
         found: SearchResult | None = None
         confirmed: Summary | None = None
         searching: Searching | None = None
@@ -93,16 +95,20 @@ class StudyRun:
             if found.maximum_sustainable_per_s is None:
                 self._finished.append(Finished(group.cases[0], 1, None, found))
                 return
-        for case in group.cases:
-            for repetition in range(1, self._study.experiment.repeat + 1):
-                # The confirmation of a search is the first trial at its maximum.
-                is_first = case.share == 1.0 and repetition == 1
-                if is_first and searching is not None and confirmed is not None:
-                    place = str(searching.confirmed_in.relative_to(self._directory.path))
-                    self._finished.append(Finished(case, repetition, confirmed, found, place))
-                else:
-                    with self._going_on():
-                        self._trial(case, repetition, found, left_us)
+        repetitions = range(1, self._study.experiment.repeat + 1)
+        trials = list(itertools.product(group.cases, repetitions))
+        for place, (case, repetition) in enumerate(trials):
+            # The confirmation of a search is the first trial at its maximum.
+            is_first = case.share == 1.0 and repetition == 1
+            if is_first and searching is not None and confirmed is not None:
+                run = str(searching.confirmed_in.relative_to(self._directory.path))
+                self._finished.append(Finished(case, repetition, confirmed, found, run))
+                continue
+            if place or group.searched:
+                # The start of the group is over.
+                left_us = later_us + sum(self._study.trial_us(c) for c, _ in trials[place:])
+            with self._going_on():
+                self._trial(case, repetition, found, left_us)
 
     def _trial(
         self, case: StudyCase, repetition: int, found: SearchResult | None, left_us: int

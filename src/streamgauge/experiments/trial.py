@@ -50,6 +50,7 @@ class Trial:
         self._monitor: Monitor | None = None
         self._dropped: list[str] = []
         self._hopeless = ""
+        self._looked_us = 0
         self.start_us = 0
         self.end_us = plan.experiment.duration
         self.monitor_cost = MonitorCost()
@@ -130,11 +131,15 @@ class Trial:
         return None
 
     def _judged(self, judge: ProbeJudge) -> str | None:
+        """Looks when every driver instance has said something new: by an old word of one of them
+        a pull would seem smaller than it was, and the next one faster than any system is."""
         statuses = self.statuses
-        if len(statuses) < len(self._instances):
+        oldest_us = min((status.time_us for status in statuses), default=0)
+        if len(statuses) < len(self._instances) or oldest_us <= self._looked_us:
             return None
+        self._looked_us = max(status.time_us for status in statuses)
         offered = sum(status.offered for status in statuses)
-        return judge.look(statuses[0].time_us, offered, self.drained)
+        return judge.look(oldest_us, offered, sum(status.drained for status in statuses))
 
     def _begin(self, alignment_us: int) -> None:
         earliest = time.time_ns() // 1_000 + LEAD_US

@@ -54,23 +54,24 @@ class Staircase:
         self.offered = 0
         self.drained = 0
         self._steps: list[_Step] = []
-        self._one_pull_until_s = -1.0
+        self._just_stepped = False
         self._first: tuple[float, int] | None = None
 
     def look(self, time_s: float, offered: int, drained: int) -> bool:
         """Whether the system has come back for more."""
         stepped = drained > self.drained
-        # The driver instances report one after the other, so one pull may show in two looks.
-        widened = stepped and time_s <= self._one_pull_until_s
+        # The driver instances report one after the other, so one pull may show in two looks,
+        # however far apart a busy machine puts them.
+        widened = stepped and self._just_stepped
         if widened:
             self._steps[-1] = self._steps[-1]._replace(left=offered - drained)
         elif stepped:
             middle_s = (self.time_s + time_s) / 2
             self._steps.append(_Step(middle_s, self.drained, offered - drained))
-            self._one_pull_until_s = time_s + 1.2 * LOOK_S
+        self._just_stepped = stepped and not widened
         self._first = self._first or (time_s, offered)
         self.time_s, self.offered, self.drained = time_s, offered, drained
-        return stepped and not widened
+        return self._just_stepped
 
     @property
     def offered_per_s(self) -> float | None:

@@ -25,10 +25,6 @@ REACH = 1.0
 precision."""
 OPEN = 0.1
 """So few standard errors from a verdict all probes together leave a doubtful rate open."""
-MISSES = 2
-"""After so many confirmations that failed, and with its budget spent, a search no longer goes by
-short probes: they overrate a system whose state does not grow to its size in them. The next
-confirmation goes by what the last one worked off."""
 SURE = 0.1
 """Where so large a share is not worked off, a rate fails by a saturation probe, short as it is."""
 
@@ -304,11 +300,13 @@ class Search:
 
     @property
     def _in_a_hurry(self) -> bool:
-        return self._spent and self._misses >= MISSES
+        """A confirmation failed, and there is no time for many: short probes overrate a system
+        whose state does not grow to its size in them, so the next goes by what this one did."""
+        return self._spent and self._misses > 0
 
     @property
     def _worked_off_at_length(self) -> float:
-        """By the last confirmation that failed."""
+        """By the last confirmation that failed, if anybody could tell."""
         failed = [t for t in self._tries if t.kind == "confirm" and t.verdict != "passed"]
         return failed[-1].drained_per_s or math.inf
 
