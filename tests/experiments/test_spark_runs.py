@@ -13,7 +13,7 @@ from streamgauge.errors import ComponentError, ExitCode
 from streamgauge.experiments.api import Result
 from streamgauge.measure.summary import Status, Verdict
 from tests.commands import changes, command
-from tests.loads import WIDE_MARKS
+from tests.loads import WIDE_LAG, WIDE_MARKS
 
 SMALL: dict[str, Any] = {
     "load.rate": 4_000,
@@ -22,6 +22,7 @@ SMALL: dict[str, Any] = {
     "measure_master": "local[2]",
     "thresholds": "[]",
     "load.marks": WIDE_MARKS,
+    "load.max_lag": WIDE_LAG,
 }
 
 
@@ -55,7 +56,6 @@ def test_spark_gives_the_right_results_for_every_query_in_one_sweep(tmp_path: Pa
         "vary": {"workload": WORKLOADS},
         "load.disorder": "300 ms",
         "load.instances": 3,
-        "load.max_lag": "2 s",
         "system.state_store": "rocksdb",
     }
     done = command(tmp_path, "run", "my_query.yaml", *changes(settings), "--json")
