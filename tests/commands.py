@@ -19,9 +19,9 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def changes(settings: Mapping[str, object]) -> list[str]:
+def options(settings: Mapping[str, object]) -> list[str]:
     """Settings as options of a command."""
-    options = []
+    words: list[str] = []
     for key, value in settings.items():
-        options += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
-    return options
+        words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+    return words

@@ -13,7 +13,6 @@ from streamgauge.errors import ExitCode
 from streamgauge.experiments.api import Result
 from streamgauge.experiments.progress import Observer, Progress, Silent
 from streamgauge.measure.summary import Verdict
-from tests.loads import WIDE_LAG
 
 SETTINGS: dict[str, Any] = {
     "system": "simulated",
@@ -21,7 +20,6 @@ SETTINGS: dict[str, Any] = {
     "duration": "6 s",
     "measure_master": "local[2]",
     "thresholds": "[]",
-    "load.max_lag": WIDE_LAG,
 }
 
 
