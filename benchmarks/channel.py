@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.results import Figure
 from streamgauge.channels.direct.processes import InstanceProcessConfig
-from streamgauge.channels.direct.protocol import QueueClient
 from streamgauge.channels.direct.security import Endpoint, Listen
-from streamgauge.channels.direct.spark_source import CONFIG, FORMAT, DirectSource, SourceConfig
+from streamgauge.channels.direct.spark_source import DirectSource, SourceConfig, read_events
 from streamgauge.component import Component, module_argv
 from streamgauge.driver.config import InstanceConfig, LoadConfig, PolicyConfig, ScheduleConfig
 from streamgauge.events.gaming import GamingDataSet
+from streamgauge.events.spec import EVENT_TIME
 from streamgauge.systems.spark.java import find_java
 from streamgauge.systems.spark.session import open_session
 from streamgauge.systems.spark.system import SparkSystem
@@ -25,54 +28,77 @@ from streamgauge.systems.spark.system import SparkSystem
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    Way = Callable[[SparkSession, Path], float]
+    """Rows per second of one source, in one round."""
+
 INSTANCES = 2
 ROWS_PER_BATCH = 4_000_000
 BATCHES = 6
 ROWS = ROWS_PER_BATCH * BATCHES
-ROUNDS = 4
-"""The first one only warms up."""
+WARM_UP = 2
+ROUNDS = 5
 
 
 def measure_channel(folder: Path) -> Iterator[Figure]:
     """Direct channel into a 1 s windowed count, generation included, on local[2]."""
+    with ExitStack() as stack:
+        ours = stack.enter_context(_in_a_jvm_of_its_own(_direct, folder / "direct"))
+        theirs = stack.enter_context(_in_a_jvm_of_its_own(_in_jvm, folder / "rate-micro-batch"))
+        pairs = []
+        for number in range(WARM_UP + ROUNDS):
+            # Turn and turn about, or one of them would always come after the other.
+            first, second = (ours, theirs) if number % 2 else (theirs, ours)
+            rates = {way: way() for way in (first, second)}
+            pairs.append((rates[ours], rates[theirs]))
+    direct, rate = zip(*pairs[WARM_UP:], strict=True)
+    for name, found in (("direct", direct), ("rate-micro-batch", rate)):
+        median = statistics.median(found) / 1e6
+        yield Figure(f"{name}: million rows per second (median of rounds)", median, "M/s")
+    ratio = statistics.median(own / other for own, other in pairs[WARM_UP:])
+    yield Figure("ratio of direct to rate-micro-batch", ratio, "×", least=0.9)
+
+
+@contextmanager
+def _in_a_jvm_of_its_own(way: Way, folder: Path) -> Iterator[Callable[[], float]]:
+    """As in use: a JVM that has seen several sources compiles what they share for none of them."""
+    folder.mkdir()
+    context = multiprocessing.get_context("spawn")
+    ours, its = context.Pipe()
+    process = context.Process(target=_answer, args=(way, folder, its), daemon=True)
+    process.start()
+    its.close()
+
+    def measure() -> float:
+        ours.send("go")
+        return float(ours.recv())
+
+    yield measure
+    ours.close()
+    process.join()
+
+
+def _answer(way: Way, folder: Path, asked: Connection) -> None:
     os.environ.update(find_java().env(folder))
     spark = open_session("bench", "local[2]", folder, SparkSystem().settings())
     spark.dataSource.register(DirectSource)
-    ways: dict[str, Callable[[Path], float]] = {
-        "direct": lambda place: _direct(spark, place),
-        "direct, events made beforehand": lambda place: _direct(spark, place, beforehand=True),
-        "rate-micro-batch": lambda place: _in_jvm(spark, place),
-    }
-    rates: dict[str, list[float]] = {name: [] for name in ways}
-    for number in range(ROUNDS):
-        for name, way in ways.items():
-            rates[name].append(way(folder / f"{name}-{number}"))
+    for number in count():
+        try:
+            asked.recv()
+        except EOFError:
+            break
+        asked.send(way(spark, folder / str(number)))
     spark.stop()
-    for name, found in rates.items():
-        rate = statistics.median(found[1:])
-        yield Figure(f"{name}: million rows per second (median of rounds)", rate / 1e6, "M/s")
-    *ours, theirs = rates
-    for name in ours:
-        pairs = zip(rates[name][1:], rates[theirs][1:], strict=True)
-        ratio = statistics.median(own / other for own, other in pairs)
-        least = 0.9 if name == "direct" else None
-        yield Figure(f"ratio of {name} to {theirs}", ratio, "×", least=least)
 
 
-def _direct(spark: SparkSession, folder: Path, *, beforehand: bool = False) -> float:
+def _direct(spark: SparkSession, folder: Path) -> float:
     with _driver(folder) as (load, endpoints):
-        if beforehand:
-            queues = [QueueClient(endpoint) for endpoint in endpoints.values()]
-            while min(queue.head_us() for queue in queues) < load.schedule.duration_us:
-                time.sleep(0.05)
         config = SourceConfig(
             load=load,
             stream="purchases",
             endpoints=endpoints,
             max_events_per_batch=ROWS_PER_BATCH,
         )
-        source = spark.readStream.format(FORMAT).option(CONFIG, config.model_dump_json()).load()
-        return _count(source, "event_time", folder)
+        return _count(read_events(spark, config), EVENT_TIME, folder)
 
 
 def _in_jvm(spark: SparkSession, folder: Path) -> float:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 from streamgauge.channels.direct.protocol import QueueClient
-from streamgauge.channels.direct.spark_source import CONFIG, FORMAT, DirectSource, SourceConfig
+from streamgauge.channels.direct.spark_source import CONFIG, DirectSource, SourceConfig, read_events
 from tests.channels.test_direct import served
+from tests.loads import load_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,13 +42,12 @@ def consume(
             endpoints={0: endpoint},
             max_events_per_batch=max_events_per_batch,
         )
-        source = session.readStream.format(FORMAT).option(CONFIG, config.model_dump_json()).load()
 
         def keep(batch: DataFrame, _: int) -> None:
             tables.append(batch.toArrow())
 
         running = (
-            query(source)  # type: ignore[operator]
+            query(read_events(session, config))  # type: ignore[operator]
             .writeStream.foreachBatch(keep)
             .option("checkpointLocation", str(tmp_path / "checkpoint"))
             .start()
@@ -82,6 +82,26 @@ def test_every_event_arrives_once(session: SparkSession, tmp_path: Path) -> None
     times = rows["event_time"].cast(pa.int64()).to_numpy()
     assert len(times) == 50_000
     assert len(set(times)) == 50_000
+
+
+def test_events_come_out_of_their_packs_as_they_were_made(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    rows, _ = consume(session, tmp_path, lambda source: source)
+    load = load_of(rate_per_s=10_000, instances=1)
+    made = load.events(load.schedule.build(), 0).batch(0, 50_000)
+    assert rows.schema.names == made.schema.names
+    began = rows["event_time"][0].value
+    times = rows["event_time"].cast(pa.int64()).to_numpy() - began
+    assert (times == made["event_time"].cast(pa.int64()).to_numpy()).all()
+    for name in made.schema.names[1:]:
+        assert rows[name].combine_chunks().equals(made[name]), name
+
+
+def test_no_value_is_said_to_be_missing(session: SparkSession, tmp_path: Path) -> None:
+    """It spares Spark the checks."""
+    rows, _ = consume(session, tmp_path, lambda source: source)
+    assert not any(field.nullable for field in rows.schema)
 
 
 def test_a_limit_of_events_per_batch_is_kept(session: SparkSession, tmp_path: Path) -> None:

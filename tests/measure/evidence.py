@@ -13,7 +13,6 @@ LOAD_S = 60.0
 def words(total_ms: int = 300, **changes: int) -> BatchWords:
     """A batch in which nothing stands out."""
     usual = {
-        "rows": 60_000,
         "total_ms": total_ms,
         "compute_ms": round(0.7 * total_ms),
         "planning_ms": round(0.3 * total_ms),
@@ -25,11 +24,16 @@ def words(total_ms: int = 300, **changes: int) -> BatchWords:
     return BatchWords(**{**usual, **changes})
 
 
-def pulled(every_s: float, lead_s: float, pull_s: float) -> list[Pull]:
+def pulled(every_s: float, lead_s: float, pull_s: float, events: int | None = 60_000) -> list[Pull]:
     count = int(LOAD_S / every_s)
     starts = [number * every_s for number in range(count)]
     return [
-        Pull(start_s=at, first_handed_s=at + lead_s, last_handed_s=at + lead_s + pull_s)
+        Pull(
+            start_s=at,
+            first_handed_s=at + lead_s,
+            last_handed_s=at + lead_s + pull_s,
+            events=events,
+        )
         for at in starts
     ]
 
@@ -162,7 +166,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str, str]] = {
         {
             **BEHIND,
             "pulls": pulled(every_s=0.3, lead_s=0.15, pull_s=0.01),
-            "batches": [words(300, rows=900, planning_ms=200, compute_ms=100)] * 30,
+            "batches": [words(300, planning_ms=200, compute_ms=100)] * 30,
         },
         "200 ms of 300 ms (67 %; ",
         "--set 'system.trigger=800 ms'",

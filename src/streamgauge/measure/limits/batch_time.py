@@ -72,7 +72,8 @@ def fixed_cost(evidence: Evidence, batch: MeanBatch) -> Limit | None:
     """What a batch costs however few events it has."""
     if batch.fixed_ms <= 0 or _too_short(evidence, batch):
         return None
-    events = f", with {batch.words.rows:,.0f} events in a batch" if batch.words else ""
+    counted = batch.outside.events if batch.outside else None
+    events = f", with {counted:,.0f} events in a batch" if counted is not None else ""
     return Limit(
         kind="fixed cost",
         shown_by=f"{_fixed_part(batch)}{events}",

@@ -22,6 +22,8 @@ class Outside:
     """From the first event to the last."""
     every_ms: float | None
     """From one batch to the next; None: there was only one."""
+    events: float | None
+    """None: nobody counted them."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,6 @@ class Words:
     update_ms: float
     """If the tasks share it evenly; contains the fetching of the shuffled rows."""
     commit_ms: float
-    rows: float
     state_rows: tuple[float, float]
     """At the beginning and at the end."""
     state_bytes: float
@@ -103,7 +104,8 @@ def _outside(evidence: Evidence) -> Outside | None:
     pull = _mean([pull.last_handed_s - pull.first_handed_s for pull in during])
     between = during[-1].first_handed_s - during[0].first_handed_s
     every = 1000 * between / (len(during) - 1) if len(during) > 1 else None
-    return Outside(1000 * lead, 1000 * pull, every)
+    counted = [pull.events for pull in during if pull.events is not None]
+    return Outside(1000 * lead, 1000 * pull, every, _mean(counted) if counted else None)
 
 
 def _words(evidence: Evidence) -> Words | None:
@@ -118,7 +120,6 @@ def _words(evidence: Evidence) -> Words | None:
         planning_ms=_mean([batch.planning_ms for batch in batches]),
         update_ms=_mean([batch.state_update_ms for batch in batches]) / evidence.parallel,
         commit_ms=_mean([batch.state_commit_ms for batch in batches]) / evidence.parallel,
-        rows=_mean([batch.rows for batch in batches]),
         state_rows=(_mean(rows[:part]), _mean(rows[-part:])),
         state_bytes=max(0, *(batch.state_bytes for batch in batches)),
     )

@@ -15,7 +15,6 @@ class BatchWords(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    rows: int
     total_ms: int
     compute_ms: int
     """Of `addBatch`: reading, computing and delivering."""
@@ -40,7 +39,6 @@ def own_words(running: StreamingQuery) -> list[dict[str, int]]:
         compute = int(durations.get("addBatch", 0))
         operators = progress.stateOperators
         words = BatchWords(
-            rows=progress.numInputRows,
             total_ms=total,
             compute_ms=compute,
             planning_ms=max(0, total - compute),

@@ -176,15 +176,11 @@ class _Work:
     def _start(
         self, sources: list[SourceConfig], put: Callable[[pa.Table], None], checkpoint: str
     ) -> StreamingQuery:
-        from streamgauge.channels.direct.spark_source import CONFIG, FORMAT
+        from streamgauge.channels.direct.spark_source import read_events
 
         delay = f"{self._assignment.load.watermark_delay_us} microseconds"
         streams = [
-            self._spark.readStream.format(FORMAT)
-            .option(CONFIG, source.model_dump_json())
-            .load()
-            .withWatermark(EVENT_TIME, delay)
-            for source in sources
+            read_events(self._spark, source).withWatermark(EVENT_TIME, delay) for source in sources
         ]
 
         def deliver(batch: DataFrame, _: int) -> None:

@@ -27,6 +27,18 @@ def spark_env(master: str) -> dict[str, str]:
     return env
 
 
+def python_sockets(scratch: Path) -> dict[str, str]:
+    """Between a JVM and its Python workers on one machine events pass a sixth faster through Unix
+    sockets than over loopback. Their paths have an end: where the folder's is too long, loopback.
+    """
+    if len(os.fsencode(scratch)) + _SOCKET_NAME > _LONGEST_SOCKET_PATH:
+        return {}
+    return {
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.unix.domain.socket.dir": str(scratch),
+    }
+
+
 def open_session(
     name: str, master: str, scratch: Path, conf: Mapping[str, str], *, short: bool = False
 ) -> SparkSession:
@@ -55,6 +67,7 @@ def open_session(
     if is_local(master):
         defaults["spark.driver.host"] = "127.0.0.1"
         defaults["spark.driver.bindAddress"] = "127.0.0.1"
+        defaults.update(python_sockets(scratch))
     builder = SparkSession.builder.appName(name).master(master)
     for key, value in {**defaults, **conf}.items():
         builder = builder.config(key, value)
@@ -62,6 +75,9 @@ def open_session(
     return builder.getOrCreate()
 
 
+_SOCKET_NAME = len("/.00000000-0000-0000-0000-000000000000.sock")
+_LONGEST_SOCKET_PATH = 103
+"""Of macOS; Linux takes a little more."""
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _LOGGING = """\
 rootLogger.level = error
