@@ -21,10 +21,13 @@ from pathlib import Path
 
 import psutil
 
+from streamgauge.errors import ComponentError
+
 MARKER = "STREAMGAUGE_RUN_MARK"
 GRACE_S = 1.5
 """Children notice the end of their input and write what they have; then they are killed."""
 LIMIT_S = 20.0
+ON_GUARD = b"on guard\n"
 
 
 class Guard:
@@ -38,17 +41,29 @@ class Guard:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "streamgauge.guard", self.mark, str(self.scratch)],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=clean,
             start_new_session=True,
         )
+        assert self._process.stdout is not None
+        # Until then a signal could end it, and nobody who lists processes would see its folder.
+        if self._process.stdout.readline() != ON_GUARD:
+            self._process.wait()
+            shutil.rmtree(self.scratch, ignore_errors=True)
+            raise ComponentError(
+                "the guard, which cleans up behind a run, did not start:"
+                f" it ended with exit code {self._process.returncode}",
+                fix="`streamgauge doctor` checks this Python and the packages that it needs",
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait()
+        self._process.stdout.close()
 
 
 def marked(mark: str) -> Iterator[psutil.Process]:
@@ -83,6 +98,8 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     mark, scratch = sys.argv[1], Path(sys.argv[2])
+    sys.stdout.buffer.write(ON_GUARD)
+    sys.stdout.buffer.flush()
     sys.stdin.buffer.read()
     _clean_up(mark, scratch)
 
