@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,7 +18,12 @@ from typing import TYPE_CHECKING
 from benchmarks.results import Figure
 from streamgauge.channels.direct.processes import InstanceProcessConfig
 from streamgauge.channels.direct.security import Endpoint, Listen
-from streamgauge.channels.direct.spark_source import DirectSource, SourceConfig, read_events
+from streamgauge.channels.direct.spark_source import (
+    OFFSET,
+    DirectSource,
+    SourceConfig,
+    read_events,
+)
 from streamgauge.component import Component, module_argv
 from streamgauge.driver.config import InstanceConfig, LoadConfig, PolicyConfig, ScheduleConfig
 from streamgauge.events.gaming import GamingDataSet
@@ -24,19 +31,24 @@ from streamgauge.events.spec import EVENT_TIME
 from streamgauge.systems.spark.java import find_java
 from streamgauge.systems.spark.session import open_session
 from streamgauge.systems.spark.system import SparkSystem
+from streamgauge.units import SECOND_US
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+    from pyspark.sql.streaming.query import StreamingQuery
 
     Way = Callable[[SparkSession, Path], float]
     """Rows per second of one source, in one round."""
 
 INSTANCES = 2
 ROWS_PER_BATCH = 4_000_000
-BATCHES = 6
-ROWS = ROWS_PER_BATCH * BATCHES
-WARM_UP = 2
+BATCHES = 20
+WARM_UP = 1
 ROUNDS = 5
+QUEUE = PolicyConfig(shares=(0.25 / 60, 0.5 / 60, 1 / 60))
+"""One batch. With what a generator makes ahead, at most two batches wait when the measurement
+begins; everything else is generated while it runs."""
 
 
 def measure_channel(folder: Path) -> Iterator[Figure]:
@@ -64,20 +76,27 @@ def _in_a_jvm_of_its_own(way: Way, folder: Path) -> Iterator[Callable[[], float]
     folder.mkdir()
     context = multiprocessing.get_context("spawn")
     ours, its = context.Pipe()
-    process = context.Process(target=_answer, args=(way, folder, its), daemon=True)
+    log = folder / "log"
+    process = context.Process(target=_answer, args=(way, folder, log, its), daemon=True)
     process.start()
     its.close()
 
     def measure() -> float:
         ours.send("go")
-        return float(ours.recv())
+        try:
+            return float(ours.recv())
+        except (EOFError, ConnectionError):
+            raise RuntimeError(f"{folder.name} broke off:\n{log.read_text()}") from None
 
     yield measure
     ours.close()
     process.join()
 
 
-def _answer(way: Way, folder: Path, asked: Connection) -> None:
+def _answer(way: Way, folder: Path, log: Path, asked: Connection) -> None:
+    # Spark's JVM and its workers have much to say that is no figure.
+    with log.open("w") as words:
+        os.dup2(words.fileno(), sys.stderr.fileno())
     os.environ.update(find_java().env(folder))
     spark = open_session("bench", "local[2]", folder, SparkSystem().settings())
     spark.dataSource.register(DirectSource)
@@ -98,7 +117,17 @@ def _direct(spark: SparkSession, folder: Path) -> float:
             endpoints=endpoints,
             max_events_per_batch=ROWS_PER_BATCH,
         )
-        return _count(read_events(spark, config), EVENT_TIME, folder)
+        with _counting(read_events(spark, config), EVENT_TIME, folder) as (running, done):
+            running.processAllAvailable()
+            batches = [batch for batch in running.recentProgress if batch.numInputRows]
+    first, last = batches[0], batches[-1]
+    rows = (_until_us(last) - _until_us(first)) * ROWS_PER_BATCH / SECOND_US
+    return rows / (done[last.batchId] - done[first.batchId])
+
+
+def _until_us(batch: StreamingQueryProgress) -> int:
+    """A batch may have less rows than the limit, where the generator is not faster."""
+    return int(json.loads(batch.sources[0].endOffset)[OFFSET])
 
 
 def _in_jvm(spark: SparkSession, folder: Path) -> float:
@@ -110,21 +139,28 @@ def _in_jvm(spark: SparkSession, folder: Path) -> float:
         .option("advanceMillisPerBatch", 1_000)
         .load()
     )
-    return _count(source, "timestamp", folder, batches=BATCHES)
+    with _counting(source, "timestamp", folder) as (_, done):
+        while len(done) < BATCHES:
+            time.sleep(0.005)
+    return ROWS_PER_BATCH * (BATCHES - 1) / (done[BATCHES - 1] - done[0])
 
 
-def _count(source: DataFrame, time_column: str, folder: Path, batches: int | None = None) -> float:
-    """Rows per second between the end of the first batch and that of the last.
+@contextmanager
+def _counting(
+    source: DataFrame, time_column: str, folder: Path
+) -> Iterator[tuple[StreamingQuery, dict[int, float]]]:
+    """The running query, and when each of its batches was done.
 
-    The first one also starts the query: planning, and for a Python source a process.
+    The first one also starts the query (planning, and for a Python source a process), so rows are
+    counted from its end.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    done: list[float] = []
+    done: dict[int, float] = {}
 
-    def deliver(batch: DataFrame, _: int) -> None:
+    def deliver(batch: DataFrame, number: int) -> None:
         batch.toArrow()
-        done.append(time.perf_counter())
+        done[number] = time.perf_counter()
 
     counted = (
         source.withWatermark(time_column, "0 seconds")
@@ -135,13 +171,8 @@ def _count(source: DataFrame, time_column: str, folder: Path, batches: int | Non
         "checkpointLocation", str(folder / "checkpoint")
     )
     running = writer.start()
-    if batches is None:
-        running.processAllAvailable()
-    else:
-        while len(done) < batches:
-            time.sleep(0.005)
+    yield running, done
     running.stop()
-    return ROWS_PER_BATCH * (BATCHES - 1) / (done[BATCHES - 1] - done[0])
 
 
 @contextmanager
@@ -150,7 +181,7 @@ def _driver(folder: Path) -> Iterator[tuple[LoadConfig, dict[int, Endpoint]]]:
     load = LoadConfig(
         # A count reads no column besides the time.
         streams={"purchases": GamingDataSet.of().streams["purchases"].reading(())},
-        schedule=ScheduleConfig(duration_us=BATCHES * 1_000_000, rate_per_s=ROWS_PER_BATCH),
+        schedule=ScheduleConfig(duration_us=BATCHES * SECOND_US, rate_per_s=ROWS_PER_BATCH),
         instances=INSTANCES,
         seed=1,
     )
@@ -162,7 +193,7 @@ def _driver(folder: Path) -> Iterator[tuple[LoadConfig, dict[int, Endpoint]]]:
                 instance=InstanceConfig(
                     load=load,
                     instance=number,
-                    policy=PolicyConfig(),
+                    policy=QUEUE,
                     folder=folder / str(number),
                 ),
                 listen=listen,

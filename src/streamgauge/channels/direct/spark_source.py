@@ -37,7 +37,7 @@ CONFIG = "config"
 PACK = 1_024
 """Most events in one row of the source. Of 256, 1,024 and 8,192 the last was a tenth slower."""
 _PLACE = "place in pack"
-_OFFSET = "until_us"
+OFFSET = "until_us"
 REHEARSAL_STEP_US = 1_000_000
 REHEARSAL_ROWS = 200_000
 """Most events in one batch of a rehearsal, so that it warms up and does not flood."""
@@ -100,10 +100,10 @@ class _Reader(DataSourceStreamReader):
         self._config = config
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        return {_OFFSET: 0}
+        return {OFFSET: 0}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[_Part]:
-        wanted = Range(from_us=start[_OFFSET], until_us=end[_OFFSET])
+        wanted = Range(from_us=start[OFFSET], until_us=end[OFFSET])
         instances = self._config.load.instances_of(self._config.stream)
         return [_Part(instance, wanted) for instance in instances]
 
@@ -117,12 +117,12 @@ class _QueueReader(_Reader):
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         clients = [_client(e.model_dump_json()) for e in self._config.endpoints.values()]
-        after = start[_OFFSET]
+        after = start[OFFSET]
         share = None
         if isinstance(limit, ReadMaxRows):
             share = max(1, limit.max_rows // len(clients))
         heads = [client.head_us(after, share) for client in clients]
-        return {_OFFSET: max(after, min(heads))}
+        return {OFFSET: max(after, min(heads))}
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Part)
@@ -131,7 +131,7 @@ class _QueueReader(_Reader):
 
     def commit(self, end: dict[str, int]) -> None:
         for endpoint in self._config.endpoints.values():
-            _client(endpoint.model_dump_json()).commit(end[_OFFSET])
+            _client(endpoint.model_dump_json()).commit(end[OFFSET])
 
 
 class _RehearsalReader(_Reader):
@@ -139,7 +139,7 @@ class _RehearsalReader(_Reader):
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: ARG002, N802
         end = self._config.load.schedule.duration_us
-        return {_OFFSET: min(start[_OFFSET] + REHEARSAL_STEP_US, end)}
+        return {OFFSET: min(start[OFFSET] + REHEARSAL_STEP_US, end)}
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Part)
