@@ -14,6 +14,7 @@ import pytest
 
 from streamgauge.errors import ComponentError
 from streamgauge.guard import Guard, marked
+from streamgauge.measure.sockets import Traffic, open_connections
 from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.spark.java import find_java
 
@@ -82,6 +83,17 @@ def addresses(cluster: SparkCluster) -> set[str]:
     return {c.laddr.ip.removeprefix("::ffff:") for c in connections if c.status == "LISTEN"}
 
 
+def bytes_by_node(cluster: SparkCluster) -> dict[str, int]:
+    """What each node, with its descendants, has exchanged with others."""
+    connections = open_connections()
+    assert connections is not None
+    found = {}
+    for name, pid in cluster.pids_by_node().items():
+        pids = [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+        found[name] = Traffic().grown(pids, connections)
+    return found
+
+
 def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
     guard: Guard, tmp_path: Path
 ) -> None:
@@ -95,6 +107,7 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
         assert program.stdout is not None
         tasks = json.loads(program.stdout.readline())
         cluster.check()
+        assert all(bytes_by_node(cluster).values())
 
         folders = [(Path(cwd).parents[2].name, Path(local).parents[2]) for cwd, _, local in tasks]
         root = guard.scratch / "a folder" / "spark-cluster"

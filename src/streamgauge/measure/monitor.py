@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pyarrow as pa
 
+from streamgauge.measure.sockets import Connections, Traffic, open_connections
 from streamgauge.measure.summary import MonitorCost, Resources, ResourceSeries, ResourceSummary
 from streamgauge.parts import PartWriter
 
@@ -34,7 +35,7 @@ class Role:
 
     pids: Callable[[], Sequence[int]]
     network_bytes: Callable[[], int] | None
-    """None: not known for this part alone."""
+    """None: nobody counts for this part alone; the kernel's counts of its sockets are taken."""
 
 
 @dataclass
@@ -49,8 +50,17 @@ class _Last:
 class Monitor:
     """A thread of the runner; its own CPU time is counted and reported."""
 
-    def __init__(self, roles: Mapping[str, Role], folder: Path) -> None:
+    def __init__(
+        self,
+        roles: Mapping[str, Role],
+        folder: Path,
+        connections: Callable[[], Connections | None] = open_connections,
+    ) -> None:
         self._roles = roles
+        self._connections = connections
+        self._traffic = {
+            name: Traffic() for name, role in roles.items() if role.network_bytes is None
+        }
         self._writer = PartWriter(folder)
         self._last = {name: _Last() for name in roles}
         self._stopping = threading.Event()
@@ -72,35 +82,47 @@ class Monitor:
 
     def _watch(self) -> None:
         looked_at = time.monotonic()
+        connections = self._sockets()
         for name in self._roles:
-            self._look(name)
+            self._look(name, connections)
         while not self._stopping.wait(EVERY_S):
             now = time.monotonic()
-            rows = [self._row(name, now - looked_at) for name in self._roles]
+            connections = self._sockets()
+            rows = [self._row(name, now - looked_at, connections) for name in self._roles]
             looked_at = now
             self._samples += 1
             columns = [list(column) for column in zip(*rows, strict=True)]
             self._writer.append(pa.record_batch(columns, schema=SCHEMA))
             self._own_cpu_s = time.thread_time()
 
-    def _row(self, name: str, seconds: float) -> tuple[int, str, float, float, float, float | None]:
-        cpu_s, memory, written, network = self._look(name)
+    def _sockets(self) -> Connections | None:
+        """Asked for once per sample, and only when there is a role that needs them."""
+        return self._connections() if self._traffic else None
+
+    def _row(
+        self, name: str, seconds: float, connections: Connections | None
+    ) -> tuple[int, str, float, float, float, float | None]:
+        cpu_s, memory, written, network = self._look(name, connections)
         return (
             time.time_ns() // 1_000,
             name,
             100 * cpu_s / seconds,
             memory / _MB,
             written / _MB / seconds,
-            None if self._roles[name].network_bytes is None else network / _MB / seconds,
+            None if network is None else network / _MB / seconds,
         )
 
-    def _look(self, name: str) -> tuple[float, int, int, int]:
-        """CPU seconds and bytes written since the last look, and memory now, of a process tree."""
+    def _look(
+        self, name: str, connections: Connections | None
+    ) -> tuple[float, int, int, int | None]:
+        """CPU seconds and bytes written and exchanged since the last look, and memory now, of a
+        process tree."""
         role, last = self._roles[name], self._last[name]
         cpu_s: dict[int, float] = {}
         written: dict[int, int] = {}
         memory = 0
-        for process in _trees(role.pids()):
+        processes = _trees(role.pids())
+        for process in processes:
             try:
                 with process.oneshot():
                     times = process.cpu_times()
@@ -109,12 +131,18 @@ class Monitor:
                     written[process.pid] = process.io_counters().write_bytes
             except (psutil.Error, AttributeError):
                 continue
-        network = role.network_bytes() if role.network_bytes is not None else 0
         used = sum(cpu - last.cpu_s.get(pid, 0.0) for pid, cpu in cpu_s.items())
         wrote = sum(count - last.written.get(pid, 0) for pid, count in written.items())
-        sent = network - last.network
+        exchanged: int | None = None
+        network = 0
+        if role.network_bytes is not None:
+            network = role.network_bytes()
+            exchanged = max(0, network - last.network)
+        elif connections is not None:
+            pids = [process.pid for process in processes]
+            exchanged = self._traffic[name].grown(pids, connections)
         self._last[name] = _Last(cpu_s, written, network)
-        return max(0.0, used), memory, max(0, wrote), max(0, sent)
+        return max(0.0, used), memory, max(0, wrote), exchanged
 
 
 def _trees(pids: Sequence[int]) -> list[psutil.Process]:
@@ -137,15 +165,13 @@ def resource_series(samples: pa.Table | None, start_us: int) -> Resources:
     roles: dict[str, ResourceSeries] = {}
     for name in dict.fromkeys(row["role"] for row in rows):
         own = [row for row in rows if row["role"] == name]
+        network = [row["network_mb_per_s"] for row in own]
         roles[name] = ResourceSeries(
             cpu_percent=[round(row["cpu_percent"], 1) for row in own],
             memory_mb=[round(row["memory_mb"], 1) for row in own],
             disk_mb_per_s=[round(row["disk_mb_per_s"], 3) for row in own],
-            network_mb_per_s=[
-                round(row["network_mb_per_s"], 3)
-                for row in own
-                if row["network_mb_per_s"] is not None
-            ],
+            # With a gap its values would stand beside the wrong times.
+            network_mb_per_s=[] if None in network else [round(value, 3) for value in network],
         )
     return Resources(time_s=[round((t - start_us) / 1e6, 3) for t in times], roles=roles)
 
