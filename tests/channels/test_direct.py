@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -121,6 +122,17 @@ def test_what_was_handed_over_and_when_is_written_down(tmp_path: Path) -> None:
         assert status.fingerprint == instance.events.fingerprint(0, 50_000)
 
 
+def test_a_range_without_events_is_handed_over_too(tmp_path: Path) -> None:
+    with served(tmp_path, rate_per_s=2) as (instance, endpoint, said):
+        assert list(QueueClient(endpoint).fetch(Range(from_us=100_000, until_us=400_000))) == []
+        status = instance.finish()
+        handovers = read_parts(tmp_path / "handovers")
+        assert handovers is not None
+        assert handovers["until_us"].to_pylist() == [400_000]
+        assert (status.drained, status.bytes_handed) == (1, 0)
+        assert not [event for event, _ in said if event == "dropped"]
+
+
 @pytest.mark.parametrize("token", ["", "b" * 16])
 def test_without_the_right_token_nothing_is_given(tmp_path: Path, token: str) -> None:
     with served(tmp_path) as (_, endpoint, _):
@@ -151,6 +163,24 @@ def test_tls_works_and_an_unencrypted_client_is_refused(tmp_path: Path) -> None:
         )
         with pytest.raises(pa.ArrowException):
             QueueClient(plain).head_us()
+
+
+def test_an_address_with_colons_can_be_listened_on(tmp_path: Path) -> None:
+    listen = Listen.checked("::1", None, None, None)
+    assert listen.endpoint(5).location == "grpc://[::1]:5"
+    if not _has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    with served(tmp_path, listen) as (_, endpoint, _):
+        assert QueueClient(endpoint).head_us() == 5_000_000
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as one:
+            one.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
 
 
 def test_beyond_loopback_tls_is_required(tmp_path: Path) -> None:

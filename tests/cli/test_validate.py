@@ -79,3 +79,55 @@ def test_what_a_file_prints_when_it_is_loaded_does_not_spoil_the_answer(tmp_path
     assert answer.code == 2
     assert json.loads(answer.out)["key"] == "workload.query"
     assert "hello from own.py" in answer.err
+
+
+@pytest.mark.parametrize("text", ["2024-13-45", "[" * 3_000], ids=["no date", "too deep"])
+def test_what_looks_like_yaml_and_is_none_is_set_as_text(text: str) -> None:
+    answer = call("validate", "quickstart", "--set", f"about={text}")
+    assert (answer.code, answer.err) == (0, "")
+
+
+def test_a_folder_does_not_hide_the_built_in_experiment_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quickstart").mkdir()
+    (tmp_path / "mine").mkdir()
+    assert call("validate", "quickstart").out.startswith("ok: quickstart, 6,000,000 events")
+    answer = call("validate", "mine")
+    assert answer.code == 2
+    assert "cannot read mine" in answer.err
+    assert "fix: give a YAML file" in answer.err
+
+
+def test_a_file_with_the_name_of_a_built_in_experiment_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quickstart").write_text(WHOLE)
+    assert call("validate", "quickstart").out.startswith("ok: quickstart, 60,000 events")
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]"])
+def test_cores_are_refused_where_the_master_alone_counts_them(master: str) -> None:
+    answer = call(
+        "validate", "quickstart", "--set", f"system.master={master}", "--set", "system.cores=4"
+    )
+    assert answer.code == 2
+    assert answer.err == (
+        f"error: system.cores: has no effect with the master `{master}`\n"
+        "fix: leave it out, and set `system.master=local[4]`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "system.master=spark://somewhere:7077",
+        "system.master=local-cluster[2,2,1024]",
+        "system.cluster={workers: 2, cores: 2}",
+    ],
+)
+def test_cores_of_a_cluster_may_be_limited(setting: str) -> None:
+    answer = call("validate", "quickstart", "--set", setting, "--set", "system.cores=2")
+    assert (answer.code, answer.err) == (0, "")

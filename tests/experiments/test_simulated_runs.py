@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import streamgauge
-from streamgauge.errors import ExitCode
+from streamgauge.errors import ComponentError, ExitCode, RunInterrupted
 from streamgauge.experiments.api import Result
 from streamgauge.experiments.progress import Observer, Progress, Silent
+from streamgauge.experiments.run_directory import DEFAULT_RUNS
+from streamgauge.experiments.runner import begun
 from streamgauge.measure.summary import Verdict
 
 SETTINGS: dict[str, Any] = {
@@ -103,6 +106,30 @@ def test_a_dropped_connection_fails_the_run_by_name(misbehaving: dict[str, Resul
     assert any("connection to driver instance 0" in reason for reason in result.summary.reasons)
 
 
+PERPLEXED = """\
+class Perplexed:
+    def __init__(self, marks):
+        pass
+
+    def judge(self, sample):
+        raise LookupError("no opinion on this queue")
+"""
+
+
+def test_a_policy_that_raises_ends_the_run_as_the_death_of_its_driver_instance(
+    runs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "perplexed.py").write_text(PERPLEXED)
+    with pytest.raises(ComponentError, match="LookupError: no opinion on this queue") as caught:
+        simulated(runs, load__policy=f"{tmp_path / 'perplexed.py'}:Perplexed")
+    assert caught.value.cause.startswith("driver instance ")
+    assert caught.value.exit_code is ExitCode.COMPONENT
+    assert caught.value.log is not None
+    assert "no opinion on this queue" in caught.value.log.read_text()
+    (run,) = {path.resolve() for path in runs.iterdir()}
+    assert Result.read(run).exit_code is ExitCode.COMPONENT
+
+
 class Watch(Silent):
     """What each part said when it began about the time that is left."""
 
@@ -130,6 +157,32 @@ def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> N
     assert first.summary.input_hash == again.summary.input_hash
     assert (runs / "latest").resolve() == study.path.resolve()
     check_files(first)
+
+
+class Impatient(Silent):
+    """Presses Ctrl-C at the first sign of life."""
+
+    def __init__(self) -> None:
+        self.patient = True
+
+    def progress(self, now: Progress) -> None:  # noqa: ARG002
+        if self.patient:
+            self.patient = False
+            raise RunInterrupted("interrupted")
+
+
+@pytest.mark.parametrize("folder", ["runs", "other runs"])
+def test_an_interrupted_study_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunInterrupted) as caught:
+        simulated(Path(folder), Impatient(), repeat=2)
+    *_, option, run = shlex.split(caught.value.fix.split("`")[1])
+    assert option == "--resume"
+    assert ("/" in run) == (folder != "runs")
+    found = begun(run, DEFAULT_RUNS).directory.path
+    assert found == (tmp_path / folder / "latest").resolve()
 
 
 def check_files(result: Result) -> None:

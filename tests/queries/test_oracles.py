@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from streamgauge.queries.base import Query
-from streamgauge.queries.gaming.aggregation import AggregationQuery
+from streamgauge.queries.gaming.aggregation import AggregationQuery, _panes
 from streamgauge.queries.gaming.join import JoinQuery
 from streamgauge.queries.gaming.nested import COUNTRIES, HIGH_PRICE_CENTS, NestedQuery
 from streamgauge.queries.gaming.windows import WindowedQuery
@@ -64,6 +68,36 @@ def test_oracle_spark_query_and_brute_force_agree(
     assert by_hand
     assert by_oracle == by_hand
     assert by_spark == by_hand
+
+
+_EVENTS = st.tuples(st.integers(0, 2_999_999), st.integers(0, 3), st.integers(1, 500))
+
+
+@settings(deadline=None)
+@given(st.lists(_EVENTS, min_size=3 * 4, max_size=40))
+def test_sums_do_not_depend_on_how_many_keys_there_could_be(
+    events: list[tuple[int, int, int]],
+) -> None:
+    """A place for every key in every pane if these are no more than the events, else none."""
+    columns = columns_of(events)
+    assert _panes(columns, 1_000_000, 4).equals(_panes(columns, 1_000_000, 10**7))
+
+
+def test_keys_that_no_event_has_take_no_memory() -> None:
+    events = [(second * 1_000_000, second, 5) for second in range(10)]
+    tracemalloc.start()
+    try:
+        sums = _panes(columns_of(events), 1_000_000, 10**6)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert sums.column("gem_pack").to_pylist() == list(range(10))
+    assert most_bytes < 8 * 10**6
+
+
+def columns_of(events: list[tuple[int, int, int]]) -> dict[str, Any]:
+    times, packs, prices = np.array(events, dtype=np.int64).T
+    return {"event_time": times, "gem_pack": packs, "price_cents": prices}
 
 
 def rows_of(query: Query, frame: Any) -> Rows:

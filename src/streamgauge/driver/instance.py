@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.policies import QueueSample, judge_full
 from streamgauge.driver.queue import Block, DriverQueue
+from streamgauge.driver.schedules.base import Schedule
 from streamgauge.driver.schedules.instance import InstanceSchedule
 from streamgauge.events.stream import BLOCK
 from streamgauge.parts import PartWriter
@@ -75,7 +76,7 @@ class DriverInstance:
         self.queue = DriverQueue(self.schedule)
         self.marks = config.policy.marks(self.schedule.total, schedule.duration_us)
         self._policy = config.policy.build(self.marks)
-        ahead = schedule.count_before(AHEAD_US) // load.instances + BLOCK
+        ahead = _most_within(AHEAD_US, schedule) // load.instances + BLOCK
         self._capacity = self.marks.capacity + ahead
         self._report = report
         self._start_us: int | None = None
@@ -217,3 +218,13 @@ class DriverInstance:
         if rest:
             total += self.events.fingerprint(whole * BLOCK, offered)
         return total & ((1 << 64) - 1)
+
+
+def _most_within(span_us: int, schedule: Schedule) -> int:
+    """No span of this length has more events, whenever it begins."""
+    step = max(1, schedule.duration_us // 1_000)
+    # Its two ends may each lie in the middle of a step.
+    steps = span_us // step + 2
+    borders = np.arange(0, schedule.duration_us + (steps + 1) * step, step)
+    counts = schedule.counts_before(borders)
+    return int((counts[steps:] - counts[:-steps]).max())

@@ -52,7 +52,10 @@ def read_experiment(
 
 
 def _text(source: str) -> tuple[str, Path, str]:
-    path = Path(source)
+    path, known = Path(source), builtin_names()
+    # A folder of that name, in which somebody keeps runs or queries, does not hide it.
+    if source in known and not path.is_file():
+        return (BUILT_IN / f"{source}.yaml").read_text(), Path.cwd(), source
     if path.suffix in (".yaml", ".yml") or path.exists():
         try:
             return path.read_text(), path.resolve().parent, path.stem
@@ -64,9 +67,6 @@ def _text(source: str) -> tuple[str, Path, str]:
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read {source}: {error}", fix="give a YAML file") from None
-    known = builtin_names()
-    if source in known:
-        return (BUILT_IN / f"{source}.yaml").read_text(), Path.cwd(), source
     near = difflib.get_close_matches(source, known, n=1)
     raise UsageError(
         f"there is no experiment `{source}`",
@@ -138,5 +138,5 @@ def _keys(path: str) -> list[str]:
 def _scalar(text: str) -> Any:
     try:
         return yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError, ValueError):
         return text

@@ -81,6 +81,12 @@ class RunDirectory:
         return directory
 
     @property
+    def address(self) -> str:
+        """What `open` finds it by from here: its name, unless it lies elsewhere."""
+        default = self.path.parent.resolve() == DEFAULT_RUNS.resolve()
+        return self.path.name if default else str(self.path)
+
+    @property
     def finished(self) -> bool:
         """Did it come to its end, so that nobody need do it again?"""
         return self.summary.is_file() and self.read_summary().status is Status.FINISHED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,7 +56,8 @@ class StudyRun:
                     self._group(number, group)
         except RunInterrupted as error:
             self._failure = error
-            error.fix = f"go on with `streamgauge run --resume {self._directory.path.name}`"
+            command = shlex.join(["streamgauge", "run", "--resume", self._directory.address])
+            error.fix = f"go on with `{command}`"
         except StreamgaugeError as error:
             self._failure = error
         except Exception as error:

@@ -178,6 +178,7 @@ class Trial:
             statuses.append(InstanceStatus.model_validate(instance.wait_for("finished", 30)))
         self._sink.send("finish")
         self._sink.wait_for("finished", 60)
+        self._require_sound_driver()
         return RunRecord(
             load=self._plan.load,
             query=self._plan.query_config,
@@ -254,16 +255,19 @@ class Trial:
                 if message["event"] == "dropped":
                     self._dropped.append(message["reason"])
         self._sink.poll()
+        self._require_sound_driver()
         for message in self._system.poll():
             self._directory.log_event("system", said=message)
             if message["event"] == "failed":
-                raise self._failure()
+                raise _failure(self._system)
         return reasons
 
-    def _failure(self) -> Exception:
-        assert self._system is not None
-        self._system.stop()
-        return self._system.death()
+    def _require_sound_driver(self) -> None:
+        """A thread that fails leaves its process alive, but not what it was there for."""
+        assert self._sink is not None
+        for component in (*self._instances, self._sink):
+            if "failed" in component.latest:
+                raise _failure(component)
 
     def _cut(self, reasons: list[str]) -> None:
         self.end_us = min(self.end_us, self.now_us + CUT_LEAD_US)
@@ -323,6 +327,11 @@ class Trial:
         for name, pid in nodes.items():
             roles[name] = Role(lambda pid=pid: [pid], None)  # type: ignore[misc]
         return roles
+
+
+def _failure(component: Component) -> Exception:
+    component.stop()
+    return component.death()
 
 
 def _endpoint(message: Message) -> Endpoint:

@@ -88,7 +88,9 @@ def latencies(results: DataFrame, start_us: int, handovers: Handovers) -> DataFr
             latest = batch.column(0).to_numpy() - start_us
             arrival = batch.column(1).to_numpy() - start_us
             processing = (arrival - handovers.at(latest)) / 1_000
-            columns = [latest // 1_000_000, (arrival - latest) / 1_000, processing]
+            # A result whose input was never handed over has none: null, which no figure counts.
+            known = pa.array(processing, from_pandas=True)
+            columns = [latest // 1_000_000, (arrival - latest) / 1_000, known]
             yield pa.record_batch(columns, schema=_LATENCIES)
 
     stamps = results.select(F.unix_micros(LATEST_EVENT_TIME), ARRIVAL)

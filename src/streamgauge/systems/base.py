@@ -62,7 +62,7 @@ class System(BaseModel):
         yield self, {}
 
     def check(self, query_name: str, query: Query) -> None:
-        """Refuses, with an ExperimentError, a query that the system cannot run."""
+        """Refuses, with an ExperimentError, a query or settings that the system cannot run."""
 
     def versions(self) -> dict[str, str]:
         """Of everything that the system consists of."""

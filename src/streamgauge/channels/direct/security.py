@@ -57,22 +57,25 @@ class Listen(BaseModel):
     def server_arguments(self) -> dict[str, Any]:
         """Arguments for `FlightServerBase`; port 0 lets the system choose one."""
         arguments: dict[str, Any] = {"middleware": {"token": _RequireToken(self.token)}}
-        scheme = "grpc"
         if self.certificate is not None and self.private_key is not None:
-            scheme = "grpc+tls"
             pair = (self.certificate.read_bytes(), self.private_key.read_bytes())
             arguments["tls_certificates"] = [pair]
-        arguments["location"] = f"{scheme}://{self.host}:0"
+        arguments["location"] = self._location(self.host, 0)
         return arguments
 
     def endpoint(self, port: int) -> Endpoint:
         host = socket.getfqdn() if self.host in ("0.0.0.0", "::") else self.host
-        tls = self.certificate is not None
         return Endpoint(
-            location=f"{'grpc+tls' if tls else 'grpc'}://{host}:{port}",
+            location=self._location(host, port),
             token=self.token,
             root_certificates=self.certificate.read_text() if self.certificate else None,
         )
+
+    def _location(self, host: str, port: int) -> str:
+        scheme = "grpc" if self.certificate is None else "grpc+tls"
+        # The colons of an IPv6 address would be taken for that of the port.
+        name = f"[{host}]" if ":" in host else host
+        return f"{scheme}://{name}:{port}"
 
 
 class Endpoint(BaseModel):

@@ -43,7 +43,11 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
         return flight.GeneratorStream(self._instance.events.spec.schema, handing)
 
     def _hand_over(self, blocks: list[Block], until_us: int) -> Iterator[pa.RecordBatch]:
-        handed = blocks[0].first if blocks else 0
+        if not blocks:
+            # Also that nothing was due is handed over: the slowest instance of a stream decides.
+            self._instance.handed_over(until_us, 0)
+            return
+        handed = blocks[0].first
         try:
             for block, following in zip_longest(blocks, blocks[1:]):
                 handed = block.last

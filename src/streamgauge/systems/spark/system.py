@@ -12,6 +12,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from streamgauge.component import Component, module_argv
+from streamgauge.errors import ExperimentError
+from streamgauge.queries.base import Query
 from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import System, SystemContext
 from streamgauge.systems.spark.java import find_java
@@ -50,7 +52,7 @@ class SparkSystem(System):
     )
     memory: str = Field(default="4g", description="of the program and of each executor")
     cores: WholeNumber | None = Field(
-        default=None, ge=1, description="in total; default: the master's"
+        default=None, ge=1, description="in total, of a cluster; default: the master's"
     )
     shuffle_partitions: WholeNumber | None = Field(
         default=None, ge=1, description="default: the cores"
@@ -75,10 +77,11 @@ class SparkSystem(System):
     @field_validator("cpus")
     @classmethod
     def _existing_cpus(cls, cpus: list[int]) -> list[int]:
-        there = os.cpu_count() or 1
+        usable = _usable_cpus()
         for cpu in cpus:
-            if not 0 <= cpu < there:
-                raise ValueError(f"there is no CPU {cpu}; they are numbered from 0 to {there - 1}")
+            if cpu not in usable:
+                there = ", ".join(map(str, sorted(usable)))
+                raise ValueError(f"there is no CPU {cpu} to be used here; there are {there}")
         return cpus
 
     @field_validator("conf")
@@ -90,6 +93,14 @@ class SparkSystem(System):
             if not key.startswith("spark."):
                 raise ValueError(f"{key!r} is not a spark.* setting")
         return value
+
+    def check(self, query_name: str, query: Query) -> None:  # noqa: ARG002
+        if self.cores is not None and self.cluster is None and _is_one_jvm(self.master):
+            raise ExperimentError(
+                "system.cores",
+                f"has no effect with the master `{self.master}`",
+                fix=f"leave it out, and set `system.master=local[{self.cores}]`",
+            )
 
     @contextmanager
     def prepared(self, context: SystemContext) -> Iterator[tuple[System, Mapping[str, int]]]:
@@ -173,3 +184,15 @@ class SparkSystem(System):
             "Arrow Flight from the driver's queues, through a Python streaming data source",
             "foreachBatch, toArrow, Arrow Flight to the driver's sink",
         )
+
+
+def _is_one_jvm(master: str) -> bool:
+    """Program and executor in one process, whose threads only the master's name counts."""
+    return master == "local" or master.startswith("local[")
+
+
+def _usable_cpus() -> set[int]:
+    """A container may have only some of the machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
