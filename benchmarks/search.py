@@ -8,6 +8,8 @@ seed.
 The truth is known analytically: the mean drain rate under saturation in the long run, which is the
 rate of batches at their bound, less the share of time that is lost in stalls.
 
+Our probes end as they do in a run: by the judge, or by the policy of the driver instances.
+
 Plain bisection, for comparison, halves the (geometric) range of 1 K to 50 M events/s, all that our
 search may offer, until it is as narrow as the precision. Each of its probes lasts a minute and is
 judged by the queue marks of the combined policy; to be kind to it, the policy is not shown the
@@ -26,8 +28,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import Figure
-from streamgauge.driver.policies import CombinedPolicy, QueueMarks, QueueSample
-from streamgauge.measure.search import ProbeJudge, Search, SearchSettings
+from streamgauge.driver.config import PolicyConfig
+from streamgauge.driver.policies import CombinedPolicy, Policy, QueueMarks, QueueSample
+from streamgauge.measure.search import (
+    WARM_UP_S,
+    ProbeJudge,
+    ProbeOrder,
+    Search,
+    SearchSettings,
+)
 from streamgauge.units import SECOND_US
 
 SYSTEMS = 200
@@ -134,6 +143,17 @@ class Load:
             shares.append((offered // len(delays_s), drained // len(delays_s)))
         return sum(o for o, _ in shares), sum(d for _, d in shares)
 
+    def judged(self, policy: Policy, after_s: float, until_s: float) -> str | None:
+        """What a policy says of the queue, the first objection if there are several."""
+        first, last = (math.floor(round(t / SAMPLE_S, 6)) for t in (after_s, until_s))
+        for tick in range(first + 1, last + 1):
+            offered, drained = self.queued(tick * SAMPLE_S)
+            time_us = round(tick * SAMPLE_S * SECOND_US)
+            objection = policy.judge(QueueSample(time_us, offered, offered - drained))
+            if objection is not None:
+                return objection
+        return None
+
     def end(self, time_s: float) -> float:
         """Ends the load; how long it takes to drain what is left."""
         offered = self._rate_per_s * time_s
@@ -165,18 +185,28 @@ def search(system: MicroBatchSystem, settings: SearchSettings, draw: random.Rand
     while (order := ours.next()) is not None:
         load = system.offer(order.rate_per_s)
         judge = ProbeJudge(order, settings.precision)
+        policy = _policy(order) if order.kind != "saturate" else None
         delays_s = [draw.uniform(0, LOOK_S) for _ in range(INSTANCES)]
-        time_s, verdict = 0.0, None
-        while verdict is None and time_s * SECOND_US < order.length_us:
+        time_s, verdict, objection = 0.0, None, None
+        while verdict is None and objection is None and time_s * SECOND_US < order.length_us:
+            if policy is not None:
+                objection = load.judged(policy, time_s, time_s + LOOK_S)
             time_s += LOOK_S
             verdict = judge.look(round(time_s * SECOND_US), *load.reported(time_s, delays_s))
-        outcome = judge.finish()
+        outcome = judge.finish(objection)
         ours.tell(outcome)
         drain_s = load.end(time_s)
         system.pass_time(time_s + drain_s + OVERHEAD_S)
         seconds += time_s + OVERHEAD_S + (drain_s if outcome.verdict != "passed" else 0.0)
     result = ours.result
     return Found(result.maximum_sustainable_per_s or 0.0, seconds, len(result.tries))
+
+
+def _policy(order: ProbeOrder) -> Policy:
+    """As the driver instances of a search have it."""
+    config = PolicyConfig(settles_us=round(WARM_UP_S * SECOND_US))
+    events = int(order.rate_per_s * order.length_us / SECOND_US)
+    return config.build(config.marks(events, order.length_us))
 
 
 def bisect(system: MicroBatchSystem, precision: float) -> Found:
@@ -192,13 +222,7 @@ def bisect(system: MicroBatchSystem, precision: float) -> Found:
 def _held(system: MicroBatchSystem, rate_per_s: float) -> bool:
     load = system.offer(rate_per_s)
     policy = CombinedPolicy(QueueMarks.of(int(rate_per_s * FULL_LENGTH_S)))
-    held = True
-    for tick in range(1, round(FULL_LENGTH_S / SAMPLE_S) + 1):
-        time_s = tick * SAMPLE_S
-        offered, drained = load.queued(time_s)
-        if time_s > FULL_LENGTH_S / 4:
-            sample = QueueSample(round(time_s * SECOND_US), offered, offered - drained)
-            held = held and policy.judge(sample) is None
+    held = load.judged(policy, FULL_LENGTH_S / 4, FULL_LENGTH_S) is None
     # Its backlog is gone when the next probe begins, and nobody is charged for it.
     system.pass_time(FULL_LENGTH_S + OVERHEAD_S)
     return held

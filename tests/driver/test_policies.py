@@ -14,6 +14,7 @@ from streamgauge.driver.policies import (
     Policy,
     QueueMarks,
     QueueSample,
+    SettledPolicy,
     TimePolicy,
     judge_full,
 )
@@ -277,3 +278,31 @@ def test_a_wrong_patience_is_refused(patience: int) -> None:
         with pytest.raises(ExperimentError) as caught:
             build()
         assert caught.value.key == "load.policy.patience"
+
+
+COLD_US = 5_000_000
+
+
+@all_policies
+def test_the_backlog_of_a_cold_start_is_no_saturation(policy_class: PolicyClass) -> None:
+    """It waits for five seconds, and then hardly gets less."""
+    sizes = [100 * tick for tick in range(50)] + [5_000 - tick for tick in range(300)]
+    assert _first_reason(policy_class(MARKS), _samples(sizes)) is not None
+    assert _first_reason(SettledPolicy(policy_class(MARKS), COLD_US), _samples(sizes)) is None
+
+
+@all_policies
+def test_what_comes_to_wait_later_counts(policy_class: PolicyClass) -> None:
+    sizes = [900] * 60 + [900 + 50 * tick for tick in range(100)]
+    at = _judged_at(SettledPolicy(policy_class(MARKS), COLD_US), _samples(sizes))
+    assert at is not None
+    assert sizes[at] - 900 > MARKS.acceptable
+
+
+@few
+@given(histories())
+def test_from_an_empty_queue_on_a_settled_policy_is_the_policy(samples: list[QueueSample]) -> None:
+    started = [QueueSample(-1, 0, 0), *samples]
+    settled = SettledPolicy(CombinedPolicy(MARKS), -1)
+    plain = CombinedPolicy(MARKS)
+    assert [settled.judge(one) for one in started] == [plain.judge(one) for one in started]

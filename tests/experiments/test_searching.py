@@ -14,7 +14,8 @@ from streamgauge.experiments.progress import Silent
 from streamgauge.experiments.run_directory import RunDirectory
 from streamgauge.experiments.searching import Searching
 from streamgauge.experiments.study import make_study
-from streamgauge.measure.search import ProbeOrder, ProbeOutcome, SearchResult
+from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeOutcome, SearchResult
+from streamgauge.measure.summary import Summary
 from tests.cli import made_up
 
 CAPACITY = 730_000.0
@@ -99,3 +100,21 @@ def test_probes_of_another_search_are_refused_and_kept(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not fit this search"):
         searching(tmp_path).run()
     assert log.read_text() == text
+
+
+def test_a_confirmation_whose_generator_was_late_confirms_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Void:
+        def __init__(self, *_: object) -> None: ...
+
+        def run(self, _: ProbeJudge) -> Summary:
+            return made_up.summary(verdict="void", sustained=True, reasons=["100 ms late"])
+
+    monkeypatch.setattr("streamgauge.experiments.searching.Measurement", Void)
+    study = make_study(*read_experiment("quickstart", ["load.rate=search"]))
+    nobody = cast(Any, None)
+    search = Searching(study, study.groups[0], tmp_path, nobody, Silent(), lambda: nobody)
+    outcome = search._confirm(ProbeOrder(1_000.0, 60_000_000, "confirm"), 1)
+    assert (outcome.verdict, outcome.late, outcome.reason) == ("failed", True, "100 ms late")
+    assert search.confirmed is None

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from streamgauge.errors import ExperimentError
 from streamgauge.experiments.load import builtin_names, read_experiment
 from streamgauge.experiments.study import Study, make_study, plan_at
+from streamgauge.units import SECOND_US
 
 
 def study(**changes: Any) -> Study:
@@ -125,3 +126,12 @@ def test_a_query_that_reads_a_column_the_stream_lacks_is_refused(tmp_path: Path)
         make_study(*read_experiment("quickstart", [workload]))
     assert caught.value.key == "workload.query"
     assert "`reads`" in caught.value.fix
+
+
+def test_only_near_a_maximum_the_backlog_of_a_start_is_forgiven() -> None:
+    found = study(vary="{load.rate: [1000, 90 %, 100 %]}")
+    (group,) = found.groups
+    plans = [plan_at(case.experiment, found.base) for case in group.cases]
+    assert [plan.policy.settles_us > 0 for plan in plans] == [False, True, True]
+    # The probes of the search, too, though the first case has a rate of its own.
+    assert plan_at(group.experiment, found.base, 5_000.0, SECOND_US).policy.settles_us > 0

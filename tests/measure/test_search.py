@@ -248,3 +248,34 @@ def test_the_estimate_is_about_what_it_takes_and_ends_at_nothing() -> None:
     took = sum(outcome.length_us + 3 * SECOND_US for outcome in result.tries)
     assert 0.4 * took < estimated < 2.5 * took
     assert search.remaining_us() == 0
+
+
+def test_a_late_generator_is_not_held_against_the_system() -> None:
+    limit = 500_000
+
+    def late_beyond(order: ProbeOrder) -> ProbeOutcome:
+        if order.kind == "saturate" or order.rate_per_s <= limit:
+            return exactly(777_000)(order)
+        return ProbeJudge(order, 0.05).late("the generator itself was late")
+
+    result = found(Search(SearchSettings()), late_beyond)
+    assert result.maximum_sustainable_per_s is not None
+    assert result.maximum_sustainable_per_s <= limit
+    late = [t for t in result.tries if t.late]
+    assert {t.verdict for t in late if t.kind == "narrow"} <= {"doubtful"}
+    assert {t.verdict for t in late if t.kind == "confirm"} <= {"failed"}
+    assert "the system may sustain more" in result.in_words
+
+
+def test_a_search_has_a_budget_also_when_nobody_gives_one() -> None:
+    """A rate that stays doubtful would be tried for longer than the rest takes."""
+    settings = SearchSettings(attempts=20)
+    search = Search(settings)
+    while (order := search.next()) is not None and order.kind != "confirm":
+        doubtful = outcome(order, "doubtful").model_copy(update={"length_us": order.length_us})
+        search.tell(exactly(777_000)(order) if order.kind == "saturate" else doubtful)
+    assert order is not None
+    narrowed = [t for t in search.result.tries if t.kind == "narrow"]
+    assert 1 < len(narrowed) < settings.attempts
+    spent_us = sum(t.length_us for t in search.result.tries)
+    assert spent_us <= 2 * estimated_us(settings) + settings.probe_us

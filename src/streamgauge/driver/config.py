@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge import plugins
-from streamgauge.driver.policies import Policy, QueueMarks
+from streamgauge.driver.policies import Policy, QueueMarks, SettledPolicy
 from streamgauge.driver.schedules.base import Schedule
 from streamgauge.driver.schedules.instance import InstanceSchedule
 from streamgauge.events.spec import StreamSpec
@@ -46,6 +46,8 @@ class PolicyConfig(_Config):
     shares: tuple[float, float, float] = (0.05, 0.10, 0.30)
     parameters: dict[str, Any] = {}
     base: Path | None = None
+    settles_us: int = 0
+    """What waits when the system has warmed up, after that time, is not held against it."""
 
     def marks(self, events_of_run: int, duration_us: int) -> QueueMarks:
         longest = max(duration_us, SHORTEST_JUDGED_US)
@@ -54,7 +56,7 @@ class PolicyConfig(_Config):
     def build(self, marks: QueueMarks) -> Policy:
         factory = plugins.load("policies", self.name, key="load.policy", base=self.base)
         policy: Policy = factory(marks, **self.parameters)
-        return policy
+        return SettledPolicy(policy, self.settles_us) if self.settles_us else policy
 
 
 class LoadConfig(_Config):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -170,6 +170,24 @@ class CombinedPolicy(_MarkedPolicy):
             f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,} and grown"
             f" by {sample.size - since.size:,} in {pushes:,} pushes at {_seconds(sample.time_us)}"
         )
+
+
+class SettledPolicy:
+    """Shows a policy only what has come to wait since the system was warm.
+
+    The backlog of a cold start is no saturation, and near its maximum a system hardly works it off.
+    """
+
+    def __init__(self, policy: Policy, settles_us: int) -> None:
+        self._policy = policy
+        self._settles_us = settles_us
+        self._left: int | None = None
+
+    def judge(self, sample: QueueSample) -> str | None:
+        if sample.time_us < self._settles_us:
+            return None
+        self._left = sample.size if self._left is None else min(self._left, sample.size)
+        return self._policy.judge(replace(sample, size=sample.size - self._left))
 
 
 def _half_way(marks: QueueMarks) -> int:

@@ -144,7 +144,9 @@ class SearchSection(_Section):
         default=3, ge=1, le=20, description="how often a doubtful rate is tried"
     )
     budget: DurationUs | None = Field(
-        default=None, ge=SECOND_US, description="when it is spent, the search only confirms"
+        default=None,
+        ge=SECOND_US,
+        description="of load; when it is spent, the search only confirms; default: twice the usual",
     )
 
 

@@ -25,7 +25,7 @@ from streamgauge.measure.search import (
     Search,
     SearchResult,
 )
-from streamgauge.measure.summary import Summary
+from streamgauge.measure.summary import Summary, Verdict
 from streamgauge.report import units
 
 FactsFactory = Callable[[], Facts]
@@ -86,7 +86,7 @@ class Searching:
         return self.folder / f"probe-{number:02d}"
 
     def _probe(self, order: ProbeOrder, number: int) -> ProbeOutcome:
-        experiment = self.group.cases[0].experiment
+        experiment = self.group.experiment
         plan = plan_at(experiment, self.study.base, order.rate_per_s, order.length_us)
         directory = RunDirectory.inside(self._place(number))
         directory.keep(plan.experiment)
@@ -108,17 +108,20 @@ class Searching:
             late_us = max((status.lag_p99_us for status in trial.statuses), default=0)
             trial.let_go()
         if broken is None and order.kind != "saturate" and late_us > experiment.load.max_lag:
-            broken = f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms"
+            return judge.late(f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms")
         return judge.finish(broken)
 
     def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome:
-        experiment = self.group.cases[0].experiment
-        plan = plan_at(experiment, self.study.base, order.rate_per_s)
+        plan = plan_at(self.group.experiment, self.study.base, order.rate_per_s)
         directory = RunDirectory.inside(self._place(number))
         judge = ProbeJudge(order, precision=self.group.settings.precision)
         measurement = Measurement(plan, directory, self.station, self.observer, self.facts())
         summary = measurement.run(judge)
-        outcome = judge.finish(None if summary.sustained else "; ".join(summary.reasons))
+        reasons = "; ".join(summary.reasons)
+        if summary.verdict is Verdict.VOID:
+            outcome = judge.late(reasons)
+        else:
+            outcome = judge.finish(None if summary.sustained else reasons)
         self._keep(outcome, directory.path)
         return outcome
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from streamgauge.experiments.plan import (
     make_plan,
 )
 from streamgauge.experiments.validation import validated
-from streamgauge.measure.search import SearchSettings, estimated_us
+from streamgauge.measure.search import WARM_UP_S, SearchSettings, estimated_us
 from streamgauge.measure.search.settings import FIRST_GUESS_PER_S
 from streamgauge.units import SECOND_US, format_duration
 
@@ -58,8 +58,14 @@ class Group:
         return any(case.share is not None for case in self.cases)
 
     @property
+    def experiment(self) -> Experiment:
+        """What a search goes by: that of a case which asks for one; only the rate differs."""
+        asking = (case for case in self.cases if case.share is not None)
+        return next(asking, self.cases[0]).experiment
+
+    @property
     def settings(self) -> SearchSettings:
-        experiment = self.cases[0].experiment
+        experiment = self.experiment
         search = experiment.search
         return SearchSettings(
             precision=search.precision,
@@ -191,4 +197,9 @@ def plan_at(
     if duration_us is not None:
         changes["duration"] = duration_us
         changes["warm_up"] = 0
-    return make_plan(experiment.model_copy(update=changes), base)
+    plan = make_plan(experiment.model_copy(update=changes), base)
+    if load.share_of_maximum is None:
+        return plan
+    # Near a maximum, which a search looks for, the backlog of a start would stay.
+    policy = plan.policy.model_copy(update={"settles_us": round(WARM_UP_S * SECOND_US)})
+    return replace(plan, policy=policy)

@@ -1,11 +1,18 @@
 """The search for the maximum sustainable throughput: pure, deterministic, resumable."""
 
-from streamgauge.measure.search.probe import ProbeJudge, ProbeOrder, ProbeOutcome, ProbeVerdict
+from streamgauge.measure.search.probe import (
+    WARM_UP_S,
+    ProbeJudge,
+    ProbeOrder,
+    ProbeOutcome,
+    ProbeVerdict,
+)
 from streamgauge.measure.search.result import SearchResult
 from streamgauge.measure.search.search import Search, estimated_us
 from streamgauge.measure.search.settings import SearchSettings
 
 __all__ = [
+    "WARM_UP_S",
     "ProbeJudge",
     "ProbeOrder",
     "ProbeOutcome",

@@ -16,13 +16,14 @@ TOLERATED = 0.2
 """Growth of the backlog that counts as none, as a share of the precision."""
 TOLERATED_WHEN_CONFIRMING = 0.3
 """More than above: a confirmation is surer of what it sees, and a second one is dear."""
-CLEAR = 1.5
+CLEAR = 1.2
 """So many standard errors from what is tolerated end a probe early. That is few: a wrong verdict
 costs one more probe, while the estimates of all probes are put together in any case."""
 CLEAR_WHEN_CONFIRMING = 2.5
 """More than above: a confirmation is meant to last, and to fail one wrongly costs another."""
 WARM_UP_S = 5.0
-"""Pulls that begin before are left out: a query plans and compiles while they run."""
+"""Pulls that begin before are left out: a query plans and compiles while they run. Nor is what
+they leave in the queues held against the system."""
 WARM_UP_SHARE = 0.25
 SATURATE_WARM_UP_S = 4.0
 HOPELESS = 0.25
@@ -64,6 +65,9 @@ class ProbeOutcome(BaseModel):
         description="standard error of drained_per_s, as a share of it; None: only a bound",
     )
     reason: str = ""
+    late: bool = Field(
+        default=False, description="the generator itself was late, so the system was not at fault"
+    )
 
     @property
     def growth(self) -> float | None:
@@ -105,6 +109,18 @@ class ProbeJudge:
         elif self._stuck() or (self._flooded() and self._order.kind != "saturate"):
             self._verdict = self._last_word()
         return self._verdict
+
+    def late(self, reason: str) -> ProbeOutcome:
+        """The generator itself was late: nobody has seen what the system does at that rate. It is
+        tried again, but a confirmation is too dear for that."""
+        return ProbeOutcome(
+            rate_per_s=self._order.rate_per_s,
+            kind=self._order.kind,
+            verdict="failed" if self._order.kind == "confirm" else "doubtful",
+            length_us=round(self._stairs.time_s * SECOND_US),
+            reason=reason,
+            late=True,
+        )
 
     def finish(self, broken: str | None = None) -> ProbeOutcome:
         """What came out, at the end of the probe; `broken` fails it whatever the queues say."""
@@ -185,7 +201,7 @@ class ProbeJudge:
         if len(pulls) < 2:
             return
         self._estimate = seen = estimate(pulls, self._rate_per_s)
-        enough = len(pulls) >= 3 and seen.seconds >= 5 and not seen.settling
+        enough = len(pulls) >= 3 and seen.seconds >= 3 and not seen.settling
         # The further above the capacity, the dearer is every second: its backlog must be drained.
         rough = seen.seconds >= 2.5 and self._growth > 0.4 and seen.uncertainty < 0.06
         if rough or (enough and self._growth > 0.03 and seen.uncertainty < 0.04):

@@ -67,6 +67,8 @@ def in_words(result: SearchResult, settings: SearchSettings, capacity: Capacity)
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
     apart = 100 * (failed / confirmed - 1)
     words += f"; {failed:,.0f}/s, {apart:.1f} % more, did not (probes: {counts})"
+    if any(t.late for t in result.tries if t.rate_per_s == failed):
+        words += "; the generator itself was late at that rate, so the system may sustain more"
     if not result.precise:
         words += f"; the precision of {100 * settings.precision:g} % was not reached"
     if capacity.per_s is None:

@@ -25,6 +25,8 @@ REACH = 1.0
 precision."""
 OPEN = 0.1
 """So few standard errors from a verdict all probes together leave a doubtful rate open."""
+PATIENCE = 2
+"""Without a budget of its own a search may take so many times as long as searches usually do."""
 SURE = 0.1
 """Where so large a share is not worked off, a rate fails by a saturation probe, short as it is."""
 
@@ -49,6 +51,8 @@ class Search:
         self._passes = 0
         self._misses = 0
         self._reopened = 0
+        self._budget_us: float = math.inf
+        self._budget_us = settings.budget_us or PATIENCE * self.remaining_us()
 
     def next(self) -> ProbeOrder | None:
         """What to offer next, None when the search is at its end; asking changes nothing."""
@@ -110,8 +114,7 @@ class Search:
             usual = 1.5 + max(0.0, math.log2(0.05 / settings.precision))
             probes += (more := max(1.0, usual - done["narrow"]))
             load_us += more * settings.probe_us
-        if settings.budget_us is not None:
-            load_us = min(load_us, max(0, settings.budget_us - self._spent_us))
+        load_us = min(load_us, max(0, self._budget_us - self._spent_us))
         confirmations = 2.0  # a simulated system needs 1.2, Spark, whose state grows, one more
         load_us += confirmations * settings.confirm_us
         return round(load_us + (probes + confirmations) * overhead_per_probe_us)
@@ -122,10 +125,7 @@ class Search:
 
     @property
     def _spent(self) -> bool:
-        budget_us = self._settings.budget_us
-        if budget_us is not None and self._spent_us >= budget_us:
-            return True
-        return len(self._tries) >= MOST_PROBES
+        return self._spent_us >= self._budget_us or len(self._tries) >= MOST_PROBES
 
     @property
     def _estimate_per_s(self) -> float | None:

@@ -22,7 +22,7 @@ class SearchSettings(BaseModel):
     )
     highest: Count = Field(default=50e6, gt=0, le=1e9, description="never offers more")
     probe_us: int = Field(
-        default=30 * SECOND_US, ge=SECOND_US, description="longest probe that narrows"
+        default=25 * SECOND_US, ge=SECOND_US, description="longest probe that narrows"
     )
     shortest_us: int = Field(
         default=6 * SECOND_US, ge=SECOND_US, description="no verdict before, except on a break"
@@ -34,7 +34,10 @@ class SearchSettings(BaseModel):
         default=3, ge=1, le=20, description="how often a doubtful rate is tried"
     )
     budget_us: int | None = Field(
-        default=None, description="narrows no further when that much load has been offered"
+        default=None,
+        gt=0,
+        description="narrows no further when that much load has been offered; default: twice what"
+        " a search usually takes",
     )
 
     @model_validator(mode="after")
