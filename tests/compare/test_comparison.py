@@ -6,6 +6,7 @@ import pytest
 
 from streamgauge.compare.comparison import Change, Finding, Pair, compare
 from streamgauge.compare.measured import run_subject
+from streamgauge.measure.spread import spread_of
 from streamgauge.measure.summary import Summary
 
 from . import made_up
@@ -126,6 +127,12 @@ def test_a_figure_of_one_side_is_named_not_compared() -> None:
 def test_a_repetition_without_the_figure_hides_it() -> None:
     few = {"event_time": made_up.statistics(800, p99=None), "processing_time": {}}
     other = made_up.study([made_up.single(700), made_up.single(latency_ms=few)])
+    assert change_of(made_up.single(), other).finding is Finding.NOT_MEASURED
+    # Also where the study has a spread of the others.
+    (case,) = other.cases
+    luckier = {**case.figures, "event_time.p99": spread_of([900.0])}
+    told = case.model_copy(update={"figures": luckier})
+    other = other.model_copy(update={"cases": [told]})
     assert change_of(made_up.single(), other).finding is Finding.NOT_MEASURED
 
 

@@ -121,6 +121,6 @@ def test_how_much_throughput_falls_under_a_flood_is_a_figure_of_ours_too(tmp_pat
         "vary={load.rate: [100 %, 120 %]}",
         "figure={form: two-times, published: text, system: spark, settings: [20-percent-above]}",
     )
-    trials = [made_up.summary(drained_per_s=rate) for rate in (1_000.0, 930.0)]
+    trials = [made_up.summary(worked_off_per_s=rate) for rate in (1_000.0, 930.0)]
     (only,) = put_together(tmp_path, found, trials).published
     assert (only.value, only.ours) == (-5.0, pytest.approx(-7.0))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,6 +80,22 @@ def test_a_quantile_that_the_sample_cannot_carry_is_hidden(measured: DataFrame) 
     assert (none.count, none.mean, none.p50) == (0, None, None)
 
 
+def test_a_result_whose_input_was_never_handed_over_does_not_count(spark: SparkSession) -> None:
+    results = spark.range(40).selectExpr(
+        f"timestamp_micros({START_US} + id * 1000L) AS {LATEST_EVENT_TIME}",
+        f"{START_US} + 100000L AS {ARRIVAL}",
+    )
+    given = latency.Handovers([[handovers((30_000, 50_000))]])
+    rows = latency.latencies(results, START_US, given)
+    figures = latency.statistics(rows, warm_up_s=0)
+    assert figures.event_time.count == 40
+    processing = figures.processing_time
+    assert (processing.count, processing.mean, processing.max) == (30, 50.0, 50.0)
+    assert processing.p50 == 50.0
+    assert sum(latency.histogram(rows, warm_up_s=0).processing_time) == 30
+    assert latency.series(rows).processing_time_p99 == [50.0]
+
+
 def test_the_series_has_a_point_per_second(measured: DataFrame) -> None:
     drawn = latency.series(measured)
     assert drawn.time_s == [float(s) for s in range(10)]
@@ -104,3 +121,12 @@ def test_steady_growth_is_found_and_noise_is_not() -> None:
     outliers = [500 + (3_000 if t == 50 else 0) + noise[t] for t in seconds]
     assert growth_of(seconds, outliers) is None
     assert growth_of([0, 1, 2], [1, 2, 3]) is None
+
+
+@pytest.mark.parametrize("count", range(3, 8))
+def test_few_points_in_any_order_seldom_seem_to_grow(count: int) -> None:
+    orders = list(itertools.permutations(range(count)))
+    times = list(range(count))
+    grown = [order for order in orders if growth_of(times, [1.0 + v for v in order]) is not None]
+    assert len(grown) <= 0.05 * len(orders)
+    assert (growth_of(times, [1.0 + v for v in times]) is not None) == (count >= 4)

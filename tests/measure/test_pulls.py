@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from streamgauge.driver.instance import HANDOVERS
 from streamgauge.measure.limits import Pull, pulls_of
 from streamgauge.measure.limits.pulls import GAP_US
+from streamgauge.measure.throughput import worked_off_rate
 
 
 def handovers(*rows: tuple[float, float]) -> pa.Table:
@@ -116,3 +117,28 @@ def test_batches_are_found_again_whatever_their_pauses(
         for own in rows
     ]
     assert times(pulls_of(tables)) == expected
+
+
+def pull(start_s: float, events: int | None) -> Pull:
+    handed = {"first_handed_s": start_s + 0.1, "last_handed_s": start_s + 0.2}
+    return Pull(start_s=start_s, events=events, **handed)
+
+
+def test_a_flooded_system_works_off_less_than_it_takes() -> None:
+    """It takes all that waits, 1,200 a second, and needs ever longer for it."""
+    starts = [0.0, 1.0, 2.2, 3.64, 5.368, 7.4416]
+    sizes = [0, 1_200, 1_440, 1_728, 2_074, 2_488]
+    pulls = [pull(at, size) for at, size in zip(starts, sizes, strict=True)]
+    assert worked_off_rate(pulls, 0.5, 10.0) == pytest.approx(1_000, rel=0.001)
+
+
+def test_pulls_of_the_warm_up_and_after_the_load_are_left_out() -> None:
+    pulls = [pull(0.0, 9_999), *(pull(at, 500) for at in (5.0, 6.0, 7.0)), pull(8.5, 9_999)]
+    assert worked_off_rate(pulls, 4.0, 8.0) == 500.0
+
+
+@pytest.mark.parametrize(
+    "pulls", [[], [pull(1.0, 5)], [pull(1.0, 5), pull(2.0, 5)], [pull(t, None) for t in (1, 2, 3)]]
+)
+def test_too_few_pulls_or_unknown_ones_say_nothing(pulls: list[Pull]) -> None:
+    assert worked_off_rate(pulls, 0.0, 10.0) is None

@@ -36,6 +36,7 @@ def summary() -> Summary:
         sustained=True,
         offered_per_s=100_000.0,
         drained_per_s=99_873.4,
+        worked_off_per_s=100_012.6,
         latency_ms=Latency(
             event_time=LatencyStatistics(
                 count=11_000,

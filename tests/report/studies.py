@@ -81,7 +81,7 @@ def together(trials: Sequence[Summary]) -> list[Case]:
 
 def _case(trials: Sequence[Summary], places: list[int]) -> Case:
     growing = any(one.latency_ms.event_time.growing for one in trials)
-    names = ["offered_per_s", "drained_per_s", MAXIMUM]
+    names = ["offered_per_s", "drained_per_s", "worked_off_per_s", MAXIMUM]
     names += [f"{kind}.{name}" for kind in ("event_time", "processing_time") for name in STATISTICS]
     figures = {}
     for name in names:

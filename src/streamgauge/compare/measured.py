@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from streamgauge.compare.figures import FIGURES, TIMES, value_of
 from streamgauge.measure.spread import spread_of
-from streamgauge.measure.summary import Case, Spread, Summary
+from streamgauge.measure.summary import MAXIMUM, Case, Spread, Summary
 
 Bracket = tuple[float, float]
 """Of a search: the highest rate that passed, the lowest that failed."""
@@ -79,7 +79,12 @@ def _case(summary: Summary, case: Case) -> MeasuredCase:
     growing = found.growing
     if case.growing and not growing:
         growing = frozenset(TIMES)
-    known = {name: spread for name, spread in case.figures.items() if name in FIGURES}
+    # One search serves all repetitions; any other figure must be there in every one of them.
+    known = {
+        name: spread
+        for name, spread in case.figures.items()
+        if name in FIGURES and (name == MAXIMUM or spread.count >= len(trials))
+    }
     return MeasuredCase(case.varied, {**found.figures, **known}, growing, found.bracket)
 
 

@@ -54,7 +54,9 @@ def noise_of_searches(base: Bracket | None, other: Bracket | None) -> Noise:
         )
     margin = max(failed - passed for passed, failed in (base, other))
     return Noise(
-        margin, "precision of the searches: from the rate that passed to that which failed"
+        margin,
+        "precision of the searches: from the rate that passed to that which failed; how far the"
+        " machine wanders from one search to the next is not in it",
     )
 
 

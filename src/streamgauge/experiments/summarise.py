@@ -23,7 +23,7 @@ from streamgauge.measure.summary import (
     Summary,
     Verdict,
 )
-from streamgauge.measure.throughput import mean_rates, pull_series
+from streamgauge.measure.throughput import mean_rates, pull_series, worked_off_rate
 from streamgauge.measure.verdict import judge, sustained
 from streamgauge.parts import read_parts
 
@@ -95,8 +95,11 @@ def summarise(plan: Plan, directory: RunDirectory, facts: Facts) -> tuple[Summar
         repetition=facts.repetition,
     )
     if record is not None:
-        found = limits(evidence(plan, directory, record, summary, facts.own_words))
-        summary = summary.model_copy(update={"limits": found})
+        seen = evidence(plan, directory, record, summary, facts.own_words)
+        warm_up_us = plan.experiment.warm_up_us
+        worked_off = worked_off_rate(seen.pulls, warm_up_us / 1e6, end_us / 1e6)
+        update = {"limits": limits(seen), "worked_off_per_s": worked_off}
+        summary = summary.model_copy(update=update)
     checked = [threshold.check(summary) for threshold in plan.experiment.thresholds]
     return summary.model_copy(update={"thresholds": checked}), series
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from streamgauge.compare.published import PublishedFigure
 
 _WORST_FIRST = (Verdict.INVALID, Verdict.VOID, Verdict.UNKNOWN, Verdict.VALID)
-_RATES = ("offered_per_s", "drained_per_s", MAXIMUM)
+_RATES = ("offered_per_s", "drained_per_s", "worked_off_per_s", MAXIMUM)
 _STATISTICS = ("mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9")
 
 
@@ -74,7 +74,15 @@ def together(
     if len(trials) == 1:
         only = trials[0]
         # A search has one trial, its confirmation: what that found is what the search found.
-        same = ("offered_per_s", "drained_per_s", "latency_ms", "validation", "resources", "limits")
+        same = (
+            "offered_per_s",
+            "drained_per_s",
+            "worked_off_per_s",
+            "latency_ms",
+            "validation",
+            "resources",
+            "limits",
+        )
         summary = summary.model_copy(update={name: getattr(only, name) for name in same})
     return summary.model_copy(update={"published": _published(study, summary)})
 
@@ -243,7 +251,7 @@ def _ours(figure: str, case: Case | None, cases: list[Case]) -> float | None:
         usual, flooded = _case_at(cases, None), _case_at(cases, "120 %")
         if usual is None or flooded is None:
             return None
-        before, after = (c.figures.get("drained_per_s") for c in (usual, flooded))
+        before, after = (c.figures.get("worked_off_per_s") for c in (usual, flooded))
         return 100 * (after.mean / before.mean - 1) if before and after else None
     if figure.endswith("_ratio"):
         # Published only as a ratio: of the longest window to the usual one of 8 s.

@@ -181,6 +181,7 @@ class Summary(_Figures):
     sustained: bool | None = None
     offered_per_s: float | None = None
     drained_per_s: float | None = None
+    worked_off_per_s: float | None = None
     latency_ms: Latency = Latency()
     validation: Validation = Validation()
     thresholds: list[ThresholdResult] = []

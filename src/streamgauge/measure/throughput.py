@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from streamgauge.measure.limits.evidence import Pull
 from streamgauge.measure.summary import PullSeries
 
 STEP_US = 100_000
 MOST_POINTS = 1_200
+LEAST_PULLS = 3
 
 
 def pull_series(tables: list[pa.Table | None]) -> PullSeries:
@@ -55,3 +59,16 @@ def mean_rates(
     drained = sum(float(_at(table, "drained", at_end)[0]) for table in seen)
     seconds = max(1e-9, last / 1e6)
     return round(offered / seconds, 1), round(drained / seconds, 1)
+
+
+def worked_off_rate(pulls: Sequence[Pull], from_s: float, until_s: float) -> float | None:
+    """Events per second of the pulls that the system was through with when it came for more.
+
+    What was handed over says nothing of a system that takes all that waits, however late it is
+    with it.
+    """
+    during = [pull for pull in pulls if from_s <= pull.start_s <= until_s]
+    events = [pull.events for pull in during[:-1] if pull.events is not None]
+    if len(during) < LEAST_PULLS or len(events) < len(during) - 1:
+        return None
+    return round(sum(events) / (during[-1].start_s - during[0].start_s), 1)

@@ -36,6 +36,12 @@ FIGURES = MappingProxyType(
             "Events per second that the system pulled out of the driver's queues.",
             units.rate,
         ),
+        "worked_off_per_s": Figure(
+            "worked off",
+            "Events per second after the warm-up that the system was through with when it came for "
+            "more.",
+            units.rate,
+        ),
         "event_time": Figure(
             "event time",
             "From the scheduled time of a result's last contributing event to the result's arrival "
