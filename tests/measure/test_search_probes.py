@@ -273,3 +273,33 @@ def test_there_is_no_verdict_before_the_shortest_time_unless_it_breaks() -> None
         assert judge.look(look * 250_000, look * 250_000, look * 1_000) is None
     assert judge.finish().verdict == "doubtful"
     assert judge.finish("a connection was dropped").verdict == "failed"
+
+
+def with_trigger(order: ProbeOrder, capacity: float, trigger_s: float) -> ProbeOutcome:
+    """A probe of a system that comes for more at the borders of its trigger only."""
+    judge = ProbeJudge(order, 0.05, pause_us=round(trigger_s * SECOND_US))
+    drained, next_s, time_s = 0, trigger_s, 0.0
+    while time_s < order.length_us / SECOND_US:
+        time_s += LOOK_S
+        while next_s <= time_s:
+            taken = int(order.rate_per_s * next_s) - drained
+            drained += taken
+            next_s += max(trigger_s, 0.1 + taken / capacity)
+        offered = int(order.rate_per_s * time_s)
+        if judge.look(round(time_s * SECOND_US), offered, min(drained, offered)) is not None:
+            break
+    return judge.finish()
+
+
+@settings(max_examples=60, deadline=None)
+@given(capacity=st.floats(1e4, 1e7), trigger_s=st.sampled_from([2.0, 4.0]))
+def test_a_trigger_interval_is_no_lack_of_speed(capacity: float, trigger_s: float) -> None:
+    search = Search(SearchSettings())
+    for _ in range(80):
+        order = search.next()
+        if order is None:
+            break
+        search.tell(with_trigger(order, capacity, trigger_s))
+    maximum = search.result.maximum_sustainable_per_s
+    assert maximum is not None
+    assert 0.9 * capacity < maximum < 1.02 * capacity

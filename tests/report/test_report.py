@@ -241,7 +241,7 @@ def test_every_figure_has_a_definition_as_a_tooltip() -> None:
     terms = {one.text: one.attributes["title"] for one in page.all("span", class_="term")}
     labels = {figure.label for figure in FIGURES.values()}
     # Latency growth is shown inside a sentence, the verdict is its own label, and what was worked
-    # off stands in the cases of a study.
+    # off stands among all figures of a case.
     for shown in labels - {"growth", "verdict", "worked off"}:
         assert terms[shown] in {one.definition for one in FIGURES.values() if one.label == shown}
     names = {*LatencyStatistics.model_fields, *Validation.model_fields}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from streamgauge.errors import UsageError
 from streamgauge.experiments.measurement import Measurement
+from streamgauge.experiments.plan import Plan
 from streamgauge.experiments.progress import Observer, Progress
 from streamgauge.experiments.run_directory import RunDirectory
 from streamgauge.experiments.station import Station
@@ -90,7 +91,7 @@ class Searching:
         plan = plan_at(experiment, self.study.base, order.rate_per_s, order.length_us)
         directory = RunDirectory.inside(self._place(number))
         directory.keep(plan.experiment)
-        judge = ProbeJudge(order, precision=self.group.settings.precision)
+        judge = self._judge(order, plan)
         trial: Trial | None = None
 
         def tell(note: str) -> None:
@@ -111,10 +112,14 @@ class Searching:
             return judge.late(f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms")
         return judge.finish(broken)
 
+    def _judge(self, order: ProbeOrder, plan: Plan) -> ProbeJudge:
+        precision = self.group.settings.precision
+        return ProbeJudge(order, precision, pause_us=plan.system.pause_us)
+
     def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome:
         plan = plan_at(self.group.experiment, self.study.base, order.rate_per_s)
         directory = RunDirectory.inside(self._place(number))
-        judge = ProbeJudge(order, precision=self.group.settings.precision)
+        judge = self._judge(order, plan)
         measurement = Measurement(plan, directory, self.station, self.observer, self.facts())
         summary = measurement.run(judge)
         reasons = "; ".join(summary.reasons)

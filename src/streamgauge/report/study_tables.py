@@ -19,7 +19,6 @@ _CASE_COLUMNS = (
     MAXIMUM,
     "offered_per_s",
     "drained_per_s",
-    "worked_off_per_s",
     *(f"{time}.{name}" for time in TIMES for name in ("mean", "p50", "p99")),
 )
 _MOST_LIMITS = 3

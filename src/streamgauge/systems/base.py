@@ -61,6 +61,11 @@ class System(BaseModel):
         """
         yield self, {}
 
+    @property
+    def pause_us(self) -> int:
+        """How long it takes from pull to pull at least, however little there is to do."""
+        return 0
+
     def check(self, query_name: str, query: Query) -> None:
         """Refuses, with an ExperimentError, a query or settings that the system cannot run."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from streamgauge.measure.search.pulls import Estimate, Pull, Staircase, estimate
+from streamgauge.measure.search.pulls import LOOK_S, Estimate, Pull, Staircase, estimate
 from streamgauge.units import SECOND_US
 
 ProbeKind = Literal["saturate", "narrow", "confirm"]
@@ -81,10 +83,16 @@ class ProbeJudge:
     """Looks at the queues of a running probe, all driver instances together."""
 
     def __init__(
-        self, order: ProbeOrder, precision: float, shortest_us: int = 6 * SECOND_US
+        self,
+        order: ProbeOrder,
+        precision: float,
+        shortest_us: int = 6 * SECOND_US,
+        pause_us: int = 0,
     ) -> None:
         self._order = order
         self._shortest_s = shortest_us / SECOND_US
+        # From pull to pull the system takes so long at least, however little it is busy.
+        self._pause_s = pause_us / SECOND_US
         confirms = order.kind == "confirm"
         self._tolerated = precision * (TOLERATED_WHEN_CONFIRMING if confirms else TOLERATED)
         self._stairs = Staircase()
@@ -161,7 +169,7 @@ class ProbeJudge:
     def _judge(self) -> None:
         """Clearly more growth than tolerated, or clearly less."""
         pulls = self._steady_pulls()
-        if len(pulls) < 2:
+        if len(pulls) < 2 or self._pauses(pulls):
             return
         self._estimate = seen = estimate(pulls, self._rate_per_s)
         # The batches of a flooded system grow: waiting for more of them takes ever longer.
@@ -190,6 +198,11 @@ class ProbeJudge:
                 pulls.append(running)
         return pulls
 
+    def _pauses(self, pulls: Sequence[Pull]) -> bool:
+        """Had the system time to spare? Then nobody sees how fast it is, but that it keeps up."""
+        usual_s = statistics.median(pull.busy_s for pull in pulls)
+        return self._pause_s > 0 and usual_s < self._pause_s + LOOK_S
+
     def _judge_saturation(self) -> None:
         """Saturated, and how fast it drains then; or far from it."""
         rate = self._order.rate_per_s
@@ -199,6 +212,10 @@ class ProbeJudge:
             return
         pulls = self._stairs.pulls(SATURATE_WARM_UP_S)
         if len(pulls) < 2:
+            return
+        if self._pauses(pulls):
+            # Its backlog says nothing either: it may just not have come for it yet.
+            self._verdict = "passed"
             return
         self._estimate = seen = estimate(pulls, self._rate_per_s)
         enough = len(pulls) >= 3 and seen.seconds >= 3 and not seen.settling
@@ -232,9 +249,13 @@ class ProbeJudge:
         if self._order.kind == "saturate":
             return self._last_word_on_saturation()
         pulls = self._steady_pulls()
-        self._estimate = estimate(pulls, self._rate_per_s) if len(pulls) >= 2 else None
+        pauses = len(pulls) >= 2 and self._pauses(pulls)
+        enough = len(pulls) >= 2 and not pauses
+        self._estimate = estimate(pulls, self._rate_per_s) if enough else None
         if self._stuck() or self._flooded():
             return "failed"
+        if pauses:
+            return "passed"
         if self._estimate is None:
             return "failed" if self._age_s > STUCK_S else "doubtful"
         if self._estimate.settling:
@@ -251,6 +272,8 @@ class ProbeJudge:
             running = self._stairs.running
             self._bound_per_s = running and running.events / max(running.busy_s, 1.0)
             return "doubtful"
+        if self._pauses(pulls):
+            return "passed"
         self._estimate = estimate(pulls, self._rate_per_s)
         settling = self._estimate.settling and self._growth < HOPELESS
         if self._growth > max(0.02, self._estimate.uncertainty) and not settling:

@@ -176,6 +176,10 @@ class SparkSystem(System):
             return os.cpu_count() or 1
         return int(numbers[0]) if numbers else self.cores or 2
 
+    @property
+    def pause_us(self) -> int:
+        return self.trigger
+
     def versions(self) -> dict[str, str]:
         return {"spark": version("pyspark"), "java": find_java().version}
 
