@@ -61,6 +61,13 @@ def test_an_interrupted_run_says_where_it_is_kept(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == "interrupted: what was measured until then is in runs/x\n"
 
 
+def test_an_interrupted_study_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    error = RunInterrupted("interrupted", fix="go on with `streamgauge run --resume x`")
+    error.run = Path("runs/x")
+    code_of(error)
+    assert capsys.readouterr().err.endswith("\nfix: go on with `streamgauge run --resume x`\n")
+
+
 def test_a_bug_shows_no_traceback_and_keeps_it_in_a_log(
     capsys: pytest.CaptureFixture[str], temporary: Path
 ) -> None:

@@ -58,7 +58,7 @@ def _explained(error: Exception, session: Session) -> int:
         return ExitCode.INTERRUPTED
     if isinstance(error, RunInterrupted):
         where = f"what was measured until then is in {error.run}" if error.run else error.cause
-        _say(session, "interrupted", where, style="bold yellow")
+        _say(session, "interrupted", where, error.fix, style="bold yellow")
         return error.exit_code
     if isinstance(error, StreamgaugeError):
         _say(session, "error", error.cause, error.fix, error.log)
