@@ -31,7 +31,7 @@ from benchmarks.results import Figure
 from streamgauge.driver.config import PolicyConfig
 from streamgauge.driver.policies import CombinedPolicy, Policy, QueueMarks, QueueSample
 from streamgauge.measure.search import (
-    WARM_UP_S,
+    WARM_UP_US,
     ProbeJudge,
     ProbeOrder,
     Search,
@@ -204,7 +204,7 @@ def search(system: MicroBatchSystem, settings: SearchSettings, draw: random.Rand
 
 def _policy(order: ProbeOrder) -> Policy:
     """As the driver instances of a search have it."""
-    config = PolicyConfig(settles_us=round(WARM_UP_S * SECOND_US))
+    config = PolicyConfig(settles_us=WARM_UP_US)
     events = int(order.rate_per_s * order.length_us / SECOND_US)
     return config.build(config.marks(events, order.length_us))
 

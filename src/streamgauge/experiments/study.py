@@ -20,7 +20,7 @@ from streamgauge.experiments.plan import (
     make_plan,
 )
 from streamgauge.experiments.validation import validated
-from streamgauge.measure.search import WARM_UP_S, SearchSettings, estimated_us
+from streamgauge.measure.search import WARM_UP_US, SearchSettings, estimated_us
 from streamgauge.measure.search.settings import FIRST_GUESS_PER_S
 from streamgauge.units import SECOND_US, format_duration
 
@@ -201,5 +201,5 @@ def plan_at(
     if load.share_of_maximum is None:
         return plan
     # Near a maximum, which a search looks for, the backlog of a start would stay.
-    policy = plan.policy.model_copy(update={"settles_us": round(WARM_UP_S * SECOND_US)})
+    policy = plan.policy.model_copy(update={"settles_us": WARM_UP_US})
     return replace(plan, policy=policy)

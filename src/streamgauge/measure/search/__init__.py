@@ -1,7 +1,7 @@
 """The search for the maximum sustainable throughput: pure, deterministic, resumable."""
 
 from streamgauge.measure.search.probe import (
-    WARM_UP_S,
+    WARM_UP_US,
     ProbeJudge,
     ProbeOrder,
     ProbeOutcome,
@@ -12,7 +12,7 @@ from streamgauge.measure.search.search import Search, estimated_us
 from streamgauge.measure.search.settings import SearchSettings
 
 __all__ = [
-    "WARM_UP_S",
+    "WARM_UP_US",
     "ProbeJudge",
     "ProbeOrder",
     "ProbeOutcome",

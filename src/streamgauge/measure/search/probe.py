@@ -26,6 +26,7 @@ CLEAR_WHEN_CONFIRMING = 2.5
 WARM_UP_S = 5.0
 """Pulls that begin before are left out: a query plans and compiles while they run. Nor is what
 they leave in the queues held against the system."""
+WARM_UP_US = round(WARM_UP_S * SECOND_US)
 WARM_UP_SHARE = 0.25
 SATURATE_WARM_UP_S = 4.0
 HOPELESS = 0.25
