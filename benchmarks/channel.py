@@ -138,6 +138,7 @@ def _in_jvm(spark: SparkSession, folder: Path) -> float:
         .option("numPartitions", INSTANCES)
         .option("advanceMillisPerBatch", 1_000)
         .load()
+        .withWatermark("timestamp", "0 seconds")
     )
     with _counting(source, "timestamp", folder) as (_, done):
         while len(done) < BATCHES:
@@ -162,11 +163,7 @@ def _counting(
         batch.toArrow()
         done[number] = time.perf_counter()
 
-    counted = (
-        source.withWatermark(time_column, "0 seconds")
-        .groupBy(F.window(time_column, "1 second"))
-        .count()
-    )
+    counted = source.groupBy(F.window(time_column, "1 second")).count()
     writer = counted.writeStream.foreachBatch(deliver).option(
         "checkpointLocation", str(folder / "checkpoint")
     )

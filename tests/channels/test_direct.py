@@ -28,15 +28,17 @@ Served = tuple[DriverInstance, Endpoint, list[tuple[str, dict[str, Any]]]]
 
 
 @contextmanager
-def served(folder: Path, listen: Listen = LISTEN, **settings: Any) -> Iterator[Served]:
-    """A driver instance whose load began ten seconds ago, behind a server."""
+def served(
+    folder: Path, listen: Listen = LISTEN, start_us: int | None = None, **settings: Any
+) -> Iterator[Served]:
+    """A driver instance behind a server, whose load began ten seconds ago, or at that time."""
     said: list[tuple[str, dict[str, Any]]] = []
 
     def report(event: str, **fields: Any) -> None:
         said.append((event, fields))
 
     instance = DriverInstance(instance_of(load_of(**settings), 0, folder), report)
-    instance.start(time.time_ns() // 1_000 - 10_000_000)
+    instance.start(start_us or time.time_ns() // 1_000 - 10_000_000)
     server = QueueServer(instance, listen, report)
     wait_until(lambda: instance.queue.generated == instance.schedule.total)
     try:

@@ -6,11 +6,13 @@ the watermark, which follows the highest event time seen, never overtakes a queu
 Events travel in packs: one row of the source has a list of many values per column, and Spark's
 compiled code makes one row per event of them. For every row of a Python source Spark moves through
 a chain of iterators and every hundred rows it merges metrics, which for single events costs more
-than a fifth of what a windowed count costs.
+than a fifth of what a windowed count costs. The watermark follows the packs for the same reason:
+Spark's operator for it stands outside the compiled code, and would cut it in two.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, MutableMapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -37,6 +39,9 @@ CONFIG = "config"
 PACK = 1_024
 """Most events in one row of the source. Of 256, 1,024 and 8,192 the last was a tenth slower."""
 _PLACE = "place in pack"
+_LATEST = "latest in pack"
+_WATERMARK_DELAY_MS = "spark.watermarkDelayMs"
+"""By this mark on a column Spark's operators know that it is the event time."""
 OFFSET = "until_us"
 REHEARSAL_STEP_US = 1_000_000
 REHEARSAL_ROWS = 200_000
@@ -56,14 +61,27 @@ class SourceConfig(BaseModel):
 
 
 def read_events(session: SparkSession, config: SourceConfig) -> DataFrame:
-    """The events of a stream, one row each."""
+    """The events of a stream, one row each, with a watermark on their time.
+
+    Spark follows the highest time of each pack, which is that of its events. Their own column has
+    only the mark by which windows and joins find the event time.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
-    packs = session.readStream.format(FORMAT).option(CONFIG, config.model_dump_json()).load()
-    others = {name: F.col(f"`{name}`") for name in packs.columns if name != EVENT_TIME}
+    delay_ms = config.load.watermark_delay_us // 1_000
+    packs = (
+        session.readStream.format(FORMAT)
+        .option(CONFIG, config.model_dump_json())
+        .load()
+        .withWatermark(f"`{_LATEST}`", f"{delay_ms} milliseconds")
+    )
+    others = {
+        name: F.col(f"`{name}`") for name in packs.columns if name not in (EVENT_TIME, _LATEST)
+    }
     placed = packs.select(F.posexplode(EVENT_TIME).alias(_PLACE, EVENT_TIME), *others.values())
+    time = F.col(EVENT_TIME).alias(EVENT_TIME, metadata={_WATERMARK_DELAY_MS: delay_ms})
     values = [column[F.col(_PLACE)].alias(name) for name, column in others.items()]
-    return placed.select(EVENT_TIME, *values)
+    return placed.select(time, *values)
 
 
 class DirectSource(DataSource):
@@ -161,30 +179,36 @@ def rehearsal_of(load: LoadConfig, batches: int) -> LoadConfig:
 
 
 def _packed(schema: pa.Schema) -> pa.Schema:
-    """The same columns, with lists of their values."""
-    return pa.schema(
-        [
-            pa.field(
-                one.name, pa.list_(pa.field("element", one.type, nullable=False)), nullable=False
-            )
-            for one in schema
-        ]
-    )
+    """The same columns, with lists of their values, and the highest time of each pack."""
+    lists = [
+        pa.field(one.name, pa.list_(pa.field("element", one.type, nullable=False)), nullable=False)
+        for one in schema
+    ]
+    return pa.schema([*lists, pa.field(_LATEST, schema.field(EVENT_TIME).type, nullable=False)])
 
 
 def _packs(events: pa.RecordBatch) -> pa.RecordBatch:
-    """Without a copy: only where packs begin and end is new."""
-    borders = np.append(np.arange(0, events.num_rows, PACK), events.num_rows)
-    offsets = pa.array(borders, type=pa.int32())
+    """Without a copy: only where packs begin and end, and how late each is, is new."""
+    begins = np.arange(0, events.num_rows, PACK)
+    offsets = pa.array(np.append(begins, events.num_rows), type=pa.int32())
     schema = _packed(events.schema)
     lists = [
         pa.ListArray.from_arrays(offsets, values, type=kind)
-        for values, kind in zip(events.columns, schema.types, strict=True)
+        for values, kind in zip(events.columns, schema.types[:-1], strict=True)
     ]
-    return pa.RecordBatch.from_arrays(lists, schema=schema)
+    times = events.column(EVENT_TIME).cast(pa.int64()).to_numpy()
+    latest = pa.array(np.maximum.reduceat(times, begins)).cast(schema.types[-1])
+    return pa.RecordBatch.from_arrays([*lists, latest], schema=schema)
 
 
 @lru_cache(maxsize=256)
 def _client(endpoint: str) -> QueueClient:
     """One connection per process and instance: Spark keeps its Python workers between batches."""
+    _keep_what_is_loaded()
     return QueueClient(Endpoint.model_validate_json(endpoint))
+
+
+def _keep_what_is_loaded() -> None:
+    """Spark's worker collects garbage after every task; walking through all that was ever imported
+    takes longer than a task's own work in Python. What is here now is here to stay."""
+    gc.freeze()

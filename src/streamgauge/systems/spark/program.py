@@ -21,7 +21,6 @@ from pydantic import BaseModel, ConfigDict
 from streamgauge.channels.direct.protocol import SinkClient
 from streamgauge.component import Console
 from streamgauge.errors import StreamgaugeError
-from streamgauge.events.spec import EVENT_TIME
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
@@ -178,10 +177,7 @@ class _Work:
     ) -> StreamingQuery:
         from streamgauge.channels.direct.spark_source import read_events
 
-        delay = f"{self._assignment.load.watermark_delay_us} microseconds"
-        streams = [
-            read_events(self._spark, source).withWatermark(EVENT_TIME, delay) for source in sources
-        ]
+        streams = [read_events(self._spark, source) for source in sources]
 
         def deliver(batch: DataFrame, _: int) -> None:
             results = batch.toArrow()
