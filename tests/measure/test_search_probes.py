@@ -303,3 +303,9 @@ def test_a_trigger_interval_is_no_lack_of_speed(capacity: float, trigger_s: floa
     maximum = search.result.maximum_sustainable_per_s
     assert maximum is not None
     assert 0.9 * capacity < maximum < 1.02 * capacity
+
+
+def test_no_system_is_taken_for_much_faster_than_it_was_ever_seen() -> None:
+    """Pulls of any size that take the same time: larger ones would seem to cost nothing."""
+    pulls = [Pull(1.3 * i, 500 + 200 * (i % 4), 1.2, 0) for i in range(40)]
+    assert estimate(pulls, 1_000).per_s < 1.5 * 1_100 / 1.2

@@ -26,6 +26,9 @@ STALL_SCALES = 3.0
 """A pull that lasts longer than usual by so many times the usual scatter was stalled."""
 FAR = 0.1
 """An estimate for larger pulls than were seen is not made when it would be less sure than that."""
+MOST_GAIN = 1.5
+"""Nor when it would be so many times what was ever seen: where a slow spell of the machine made a
+pull large and the next spell worked it off in no time, size seems to cost nothing."""
 ACCEPTABLE_S = 3.0
 """A pull of what comes in that time is of normal size still."""
 
@@ -196,6 +199,7 @@ def _when_grown(
     busy = seen.seconds / len(pulls) + (grown - usual) * per_event
     error_s = scatter * math.sqrt(1 / len(pulls) + (grown - usual) ** 2 / spread)
     uncertainty = math.hypot(error_s / busy, seen.uncertainty)
-    if uncertainty > FAR or per_event * seen.per_s >= 1:
+    most_per_s = MOST_GAIN * max(pull.events / pull.busy_s for pull in pulls)
+    if uncertainty > FAR or per_event * seen.per_s >= 1 or grown / busy > most_per_s:
         return seen._replace(settling=True)
     return Estimate(grown / busy, uncertainty, seen.seconds)
