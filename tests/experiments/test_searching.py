@@ -55,7 +55,8 @@ class Pretended(Searching):
 
 
 def searching(folder: Path, **changes: Any) -> Pretended:
-    study = make_study(*read_experiment("quickstart", ["load.rate=search"]))
+    settings = ["load.rate=search", "search.warm_up=0 s"]
+    study = make_study(*read_experiment("quickstart", settings))
     nobody = cast(Any, None)
     return Pretended(study, study.groups[0], folder, nobody, Silent(), nobody, **changes)
 

@@ -159,6 +159,32 @@ def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> N
     check_files(first)
 
 
+def test_searches_on_one_system_warm_it_up_once(runs: Path) -> None:
+    study = simulated(
+        runs,
+        vary={"workload.keys": [10, 20]},
+        load__rate="search",
+        search={
+            "warm_up": "1 s",
+            "start": 30_000,
+            "highest": 30_000,
+            "probe": "8 s",
+            "precision": "50 %",
+        },
+        duration="8 s",
+    )
+    assert study.exit_code is ExitCode.VALID
+    for trial in study.trials:
+        assert 10_000 < (trial.summary.maximum_sustainable_per_s or 0) <= 30_000
+    searches = study.path / "searches"
+    assert (searches / "02" / "probe-01" / "events.ndjson").exists()
+    assert [str(p.relative_to(searches)) for p in searches.glob("*/warm-up")] == ["01/warm-up"]
+    (warm_up,) = map(json.loads, (searches / "01/warm-up/events.ndjson").read_text().splitlines())
+    (probe, *_) = map(json.loads, (searches / "01/probe-01/events.ndjson").read_text().splitlines())
+    assert warm_up["event"] == probe["event"] == "load"
+    assert warm_up["start_us"] + 1_000_000 < probe["start_us"]
+
+
 class Impatient(Silent):
     """Presses Ctrl-C at the first sign of life."""
 

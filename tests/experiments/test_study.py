@@ -85,6 +85,16 @@ def test_more_of_everything_takes_longer() -> None:
     assert study(load__rate="search").estimated_us > once
 
 
+@pytest.mark.parametrize(
+    ("settings", "warm_up_s"),
+    [({}, 30), ({"system": "simulated"}, 0), ({"search.warm_up": "45 s"}, 45)],
+)
+def test_a_search_is_given_the_time_to_warm_up(settings: dict[str, Any], warm_up_s: int) -> None:
+    warm = study(load__rate="search", **settings)
+    cold = study(load__rate="search", **{**settings, "search.warm_up": "0 s"})
+    assert warm.estimated_us - cold.estimated_us == warm_up_s * 1_000_000
+
+
 @given(share=st.floats(0.01, 9.99))
 def test_a_share_of_the_maximum_is_read_as_it_is_written(share: float) -> None:
     loaded, _ = read_experiment("quickstart", [f"load.rate={100 * share:g} %"])

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from streamgauge.experiments.thresholds import Threshold
+from streamgauge.measure.search.settings import SHORTEST_PROBE_US
 from streamgauge.units import (
     SECOND_US,
     Count,
@@ -138,7 +139,10 @@ class SearchSection(_Section):
         default=50e6, gt=0, le=HIGHEST_RATE, description="nothing beyond is offered"
     )
     probe: DurationUs = Field(
-        default=25 * SECOND_US, ge=6 * SECOND_US, description="length of a probe, at most"
+        default=25 * SECOND_US, ge=SHORTEST_PROBE_US, description="length of a probe, at most"
+    )
+    warm_up: DurationUs | None = Field(
+        default=None, description="load before the first probe; default: what the system needs"
     )
     attempts: WholeNumber = Field(
         default=3, ge=1, le=20, description="how often a doubtful rate is tried"

@@ -6,7 +6,8 @@ goes on after an interruption by hearing them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class Searching:
             if outcome.kind == "confirm":
                 self._keep(outcome, self._place(len(search.result.tries)))
         while (order := search.next()) is not None:
+            self._warm_up()
             number = len(search.result.tries) + 1
             outcome = (
                 self._confirm(order, number)
@@ -86,16 +88,40 @@ class Searching:
     def _place(self, number: int) -> Path:
         return self.folder / f"probe-{number:02d}"
 
+    def _warm_up(self) -> None:
+        """A cold system is slower than it will be, so what it does first is not judged.
+
+        The first guess is rather low, which leaves it time to warm up.
+        """
+        length_us, rate = self.study.warm_up_us(self.group), self.group.settings.first_per_s
+        plan = plan_at(self.group.experiment, self.study.base, rate, length_us or None)
+        if not length_us or self.station.is_warm(plan.system):
+            return
+        words = f"warming up at {units.rate(rate)}"
+        with self._trial(plan, self.folder / "warm-up", words) as trial:
+            trial.warm_up()
+        self.station.warmed_up()
+
     def _probe(self, order: ProbeOrder, number: int) -> ProbeOutcome:
         experiment = self.group.experiment
         plan = plan_at(experiment, self.study.base, order.rate_per_s, order.length_us)
-        directory = RunDirectory.inside(self._place(number))
-        directory.keep(plan.experiment)
         judge = self._judge(order, plan)
+        words = f"probe {number} at {units.rate(order.rate_per_s)}"
+        with self._trial(plan, self._place(number), words) as trial:
+            broken = trial.probe(judge, policies_count=order.kind != "saturate")
+            late_us = max((status.lag_p99_us for status in trial.statuses), default=0)
+        if broken is None and order.kind != "saturate" and late_us > experiment.load.max_lag:
+            return judge.late(f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms")
+        return judge.finish(broken)
+
+    @contextmanager
+    def _trial(self, plan: Plan, folder: Path, words: str) -> Iterator[Trial]:
+        """A load without results that count, started; the system lets go of it at the end."""
+        directory = RunDirectory.inside(folder)
+        directory.keep(plan.experiment)
         trial: Trial | None = None
 
         def tell(note: str) -> None:
-            words = f"probe {number} at {units.rate(order.rate_per_s)}"
             phase = "load" if trial is not None and trial.start_us else "start"
             said = f"{words}: {note}" if note else words
             self.observer.progress(
@@ -105,12 +131,8 @@ class Searching:
         trial = Trial(plan, directory, self.station, tell)
         with trial.processes():
             trial.start()
-            broken = trial.probe(judge, policies_count=order.kind != "saturate")
-            late_us = max((status.lag_p99_us for status in trial.statuses), default=0)
+            yield trial
             trial.let_go()
-        if broken is None and order.kind != "saturate" and late_us > experiment.load.max_lag:
-            return judge.late(f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms")
-        return judge.finish(broken)
 
     def _judge(self, order: ProbeOrder, plan: Plan) -> ProbeJudge:
         precision = self.group.settings.precision

@@ -32,6 +32,7 @@ class Station:
         self._services = ExitStack()
         self._settings: System | None = None
         self._system: Component | None = None
+        self._warm = False
         self._calculation: Component | None = None
         self._numbers = 0
         self.nodes: Mapping[str, int] = {}
@@ -63,7 +64,7 @@ class Station:
 
     def system(self, plan: Plan, tell: Tell) -> Component:
         """The running system of these settings; started when it is not there yet."""
-        if self._system is not None and self._settings == plan.system and self._system.alive:
+        if self._system is not None and self._runs(plan.system):
             return self._system
         self.stop_system()
         tell("starting the system")
@@ -81,12 +82,22 @@ class Station:
         system.wait_for("up", timeout_s, meanwhile=meanwhile)
         return system
 
+    def is_warm(self, settings: System) -> bool:
+        return self._warm and self._runs(settings)
+
+    def warmed_up(self) -> None:
+        """The system that runs now has been under load for a while."""
+        self._warm = True
+
+    def _runs(self, settings: System) -> bool:
+        return self._system is not None and self._settings == settings and self._system.alive
+
     def stop_system(self) -> None:
         """The next trial starts a new one."""
         if self._system is not None:
             self._system.stop()
         self._services.close()
-        self._system, self._settings, self.nodes = None, None, {}
+        self._system, self._settings, self._warm, self.nodes = None, None, False, {}
 
     def calculate(self, work: CalculationWork, master: str, tell: Tell) -> Findings:
         """Latency and validity of a trial, on Spark."""

@@ -21,12 +21,10 @@ from streamgauge.experiments.plan import (
 )
 from streamgauge.experiments.validation import validated
 from streamgauge.measure.search import WARM_UP_US, SearchSettings, estimated_us
-from streamgauge.measure.search.settings import FIRST_GUESS_PER_S
+from streamgauge.measure.search.settings import FIRST_GUESS_PER_S, SHORTEST_PROBE_US
 from streamgauge.units import SECOND_US, format_duration
 
 RATE = "load.rate"
-SHORTEST_US = 6 * SECOND_US
-"""Of a probe; no verdict is sure before."""
 TRIAL_OVERHEAD_US = 8 * SECOND_US
 """Of a trial on a system that runs already: driver, query, drain."""
 WARM_MEASURE_US = 6 * SECOND_US
@@ -74,7 +72,6 @@ class Group:
             probe_us=search.probe,
             attempts=search.attempts,
             budget_us=search.budget,
-            shortest_us=SHORTEST_US,
             confirm_us=experiment.duration,
         )
 
@@ -125,11 +122,17 @@ class Study:
         # Another query, or the system with other settings, has to start anew.
         total = START_ESTIMATE_US
         if group.searched:
+            total += self.warm_up_us(group)
             total += estimated_us(group.settings, TRIAL_OVERHEAD_US) + WARM_MEASURE_US
         for case in group.cases:
             # The confirmation of the search is the first trial at its maximum.
             total += (self.experiment.repeat - (case.share == 1.0)) * self.trial_us(case)
         return total
+
+    def warm_up_us(self, group: Group) -> int:
+        """How long the system is under load before a search judges it."""
+        asked = group.experiment.search.warm_up
+        return plan_at(group.experiment, self.base).system.warm_up_us if asked is None else asked
 
     def trial_us(self, case: StudyCase) -> int:
         duration = case.experiment.duration
@@ -159,11 +162,11 @@ def make_study(experiment: Experiment, base: Path) -> Study:
 def _check(case: StudyCase, base: Path) -> None:
     experiment = case.experiment
     plan_at(experiment, base)
-    if case.share is not None and experiment.duration < SHORTEST_US:
+    if case.share is not None and experiment.duration < SHORTEST_PROBE_US:
         raise ExperimentError(
             "duration",
             f"is too short to confirm a maximum: {format_duration(experiment.duration)}",
-            fix=f"use at least {format_duration(SHORTEST_US)}",
+            fix=f"use at least {format_duration(SHORTEST_PROBE_US)}",
         )
     if experiment.figure is not None and experiment.figure.published is not None:
         try:

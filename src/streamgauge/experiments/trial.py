@@ -114,6 +114,14 @@ class Trial:
                 self._cut(reasons)
             self._tell("")
 
+    def warm_up(self) -> None:
+        """Runs the load to its end, whatever the system makes of it."""
+        self._begin(alignment_us=1)
+        while self.now_us < self.end_us:
+            time.sleep(TICK_S)
+            self._look()
+            self._tell("")
+
     def probe(self, judge: ProbeJudge, *, policies_count: bool) -> str | None:
         """Runs the load until the judge has seen enough or it ends; why it broke, if it did.
 

@@ -66,6 +66,11 @@ class System(BaseModel):
         """How long it takes from pull to pull at least, however little there is to do."""
         return 0
 
+    @property
+    def warm_up_us(self) -> int:
+        """How long it must be under load to become as fast as it can be; a search waits for it."""
+        return 0
+
     def check(self, query_name: str, query: Query) -> None:
         """Refuses, with an ExperimentError, a query or settings that the system cannot run."""
 

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from streamgauge.units import SECOND_US, Count, Share, WholeNumber
 
 FIRST_GUESS_PER_S = 100_000.0
+SHORTEST_PROBE_US = 8 * SECOND_US
+"""In a shorter one too few pulls follow its warm-up for anybody to tell."""
 
 
 class SearchSettings(BaseModel):
