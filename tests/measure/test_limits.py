@@ -53,6 +53,15 @@ def test_settings_are_found_in_the_advice() -> None:
     assert len(said_settings()) >= 10
 
 
+def test_at_its_maximum_a_system_is_limited_by_something_though_it_keeps_up() -> None:
+    found = limits(evidence(at_maximum=True))
+    assert found
+    assert "none" not in {limit.kind for limit in found}
+    (unknown,) = limits(evidence(at_maximum=True, pulls=[], batches=[]))
+    assert unknown.kind == "unknown"
+    assert "a search found no more" in unknown.shown_by
+
+
 def test_a_calm_run_is_limited_by_nothing() -> None:
     (only,) = limits(evidence())
     assert only.kind == "none"

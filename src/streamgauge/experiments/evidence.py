@@ -38,6 +38,7 @@ def evidence(
         machine_cores=machine,
         driver_instances=plan.load.instances,
         sustained=summary.sustained,
+        at_maximum=plan.at_maximum,
         duration_s=seconds,
         offered_per_s=summary.offered_per_s,
         drained_per_s=summary.drained_per_s,

@@ -42,6 +42,8 @@ class Plan:
     load: LoadConfig
     policy: PolicyConfig
     listen: Listen
+    at_maximum: bool = False
+    """Is this, as far as a search can tell, all that the system sustains, or more?"""
 
     @property
     def estimated_us(self) -> int:

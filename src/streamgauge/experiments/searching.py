@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamgauge.errors import UsageError
@@ -139,7 +139,8 @@ class Searching:
         return ProbeJudge(order, precision, pause_us=plan.system.pause_us)
 
     def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome:
-        plan = plan_at(self.group.experiment, self.study.base, order.rate_per_s)
+        at_rate = plan_at(self.group.experiment, self.study.base, order.rate_per_s)
+        plan = replace(at_rate, at_maximum=True)
         directory = RunDirectory.inside(self._place(number))
         judge = self._judge(order, plan)
         measurement = Measurement(plan, directory, self.station, self.observer, self.facts())

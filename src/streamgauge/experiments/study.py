@@ -205,4 +205,4 @@ def plan_at(
         return plan
     # Near a maximum, which a search looks for, the backlog of a start would stay.
     policy = plan.policy.model_copy(update={"settles_us": WARM_UP_US})
-    return replace(plan, policy=policy)
+    return replace(plan, policy=policy, at_maximum=load.share_of_maximum >= 1)

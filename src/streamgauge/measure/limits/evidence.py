@@ -29,6 +29,9 @@ class Evidence(_Facts):
     machine_cores: int = Field(ge=1)
     driver_instances: int = Field(ge=1)
     sustained: bool | None = None
+    at_maximum: bool = Field(
+        default=False, description="did a search find no more? Then something holds it back"
+    )
     duration_s: float = Field(default=0.0, ge=0, description="length of the load")
     offered_per_s: float | None = None
     drained_per_s: float | None = None

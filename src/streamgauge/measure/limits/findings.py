@@ -27,7 +27,8 @@ def limits(evidence: Evidence) -> list[Limit]:
     if evidence.nothing_measured:
         return []
     found = [one for one in _all(evidence) if one.strength >= LEAST]
-    if _calm(evidence, found) or (evidence.sustained and not found):
+    kept_up = evidence.sustained and not evidence.at_maximum
+    if kept_up and (not found or _calm(evidence, found)):
         return [_nothing(evidence)]
     if not found:
         return [_unknown(evidence)]
@@ -57,7 +58,7 @@ def _calm(evidence: Evidence, found: list[Limit]) -> bool:
     share = evidence.system_share
     room = share is None or share < _WELL_BELOW
     strong = any(one.strength >= _STRONG and one.kind not in _WORK for one in found)
-    return bool(evidence.sustained) and room and evidence.queue_share < 1 and not strong
+    return room and evidence.queue_share < 1 and not strong
 
 
 def _nothing(evidence: Evidence) -> Limit:
@@ -74,7 +75,11 @@ def _nothing(evidence: Evidence) -> Limit:
 
 
 def _unknown(evidence: Evidence) -> Limit:
-    how = "the system fell behind" if evidence.behind else "the run has no verdict"
+    how = "the run has no verdict"
+    if evidence.behind:
+        how = "the system fell behind"
+    elif evidence.at_maximum:
+        how = "a search found no more than this"
     return Limit(
         kind="unknown",
         shown_by=f"{how}, and nothing that was measured says why; {_used(evidence)}",
