@@ -219,7 +219,7 @@ def test_without_an_estimate_the_next_lower_rate_that_kept_up_is_confirmed() -> 
         search.tell(outcome(order, "passed", drained_per_s=drained))
     order = search.next()
     assert order is not None
-    assert (order.kind, order.rate_per_s) == ("confirm", 2_025_000.0)
+    assert (order.kind, order.rate_per_s) == ("confirm", 1_725_000.0)
     search.tell(outcome(order, "failed"))
     order = search.next()
     assert order is not None

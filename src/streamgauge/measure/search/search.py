@@ -165,10 +165,11 @@ class Search:
             return self._between(rate, self._overwhelmed)
         if outcome.drained_per_s is None:
             return self._rounded(4 * rate)
-        # Just above what it was seen to drain, as the backlog of a saturated system must be
-        # drained; but ever further, or a small first guess would never grow.
-        steps = len(self._kept_up_rates) if outcome.drained_per_s > rate else 1
-        return self._rounded(max(1.35 * outcome.drained_per_s, 1.3**steps * rate))
+        # Just above what it was seen to drain: far above it the system drains less than it could,
+        # in ever larger batches and beside a driver whose queues fill all memory; and what waits
+        # must be drained. But ever further, or a small first guess would never grow.
+        steps = len(self._kept_up_rates) - 1 if outcome.drained_per_s > rate else 1
+        return self._rounded(max(1.15 * outcome.drained_per_s, 1.3**steps * rate))
 
     @property
     def _kept_up_rates(self) -> list[float]:
