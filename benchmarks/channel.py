@@ -1,4 +1,9 @@
-"""The direct channel against Spark's own generator, both into a windowed count."""
+"""The direct channel against Spark's own generator, both into a windowed count.
+
+Each has a watermark as its users get it: ours comes with the events and follows their packs, the
+other's is `withWatermark` on single events. So the ratio is of the two ways in, watermark included,
+and not of the bare sources.
+"""
 
 from __future__ import annotations
 
