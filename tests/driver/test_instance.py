@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from streamgauge.driver.config import PolicyConfig
-from streamgauge.driver.instance import AHEAD_US, DriverInstance
+from streamgauge.driver.instance import AHEAD_US, DriverInstance, InstanceStatus
 from tests.loads import instance_of, load_of
 
 
@@ -32,3 +33,28 @@ def test_a_full_queue_leaves_room_for_the_busiest_moment_of_the_schedule(
             time.sleep(0.02)
     finally:
         instance.finish()
+
+
+def test_when_the_system_pulled_is_told_and_asking_again_is_no_pull(tmp_path: Path) -> None:
+    """A task that is tried again asks for the same once more."""
+    load = load_of(rate_per_s=10_000, seconds=2, instances=1)
+    said: list[dict[str, Any]] = []
+    config = instance_of(load, 0, tmp_path)
+    instance = DriverInstance(config, lambda event, **what: said.append({"event": event, **what}))
+    instance.start(time.time_ns() // 1_000 - 1_000_000)
+    try:
+        while instance.queue.head_us(instance.now_us) < 500_000:
+            time.sleep(0.01)
+        before_us = instance.now_us
+        instance.pull(0, 500_000)
+        after_us = instance.now_us
+        time.sleep(0.05)
+        assert sum(block.last - block.first for block in instance.pull(0, 500_000)) == 5_000
+        seen = len(said)
+        while len(said) < seen + 2:
+            time.sleep(0.01)
+    finally:
+        instance.finish()
+    last = InstanceStatus.model_validate(said[-1])
+    assert last.pulled == (0, 500_000)
+    assert before_us <= last.pulled_us <= after_us

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamgauge.measure.search import (
+    Look,
     ProbeJudge,
     ProbeOrder,
     ProbeOutcome,
@@ -24,7 +25,7 @@ from streamgauge.measure.search import (
 from streamgauge.measure.search.probe import ProbeVerdict
 from streamgauge.units import SECOND_US
 
-LOOK_S = 0.25
+LOOK_S = 0.1
 capacities = st.floats(2e3, 2e7)
 
 
@@ -41,7 +42,7 @@ def staircase(
     `first_s` is how much longer its first batch takes; `stall` begins then and lasts so long.
     """
     judge = ProbeJudge(order, precision=0.05)
-    drained, free_at, time_s, stalled = 0, 0.3, 0.0, False
+    drained, worked_off, free_at, pulled_at, time_s, stalled = 0, 0, 0.3, 0.0, 0.0, False
     while time_s < order.length_us / SECOND_US:
         time_s += LOOK_S
         while free_at <= time_s:
@@ -49,10 +50,11 @@ def staircase(
             busy = 0.1 + max(1, waiting) / capacity + (first_s if drained == 0 else 0.0)
             if not stalled and stall[1] and free_at + busy > stall[0]:
                 busy, stalled = busy + stall[1], True
-            drained += max(0, waiting)
-            free_at += busy
+            worked_off, drained = drained, drained + max(0, waiting)
+            pulled_at, free_at = free_at, free_at + busy
         offered = int(order.rate_per_s * time_s)
-        if judge.look(round(time_s * SECOND_US), offered, min(drained, offered)) is not None:
+        time_us, pulled_us = round(time_s * SECOND_US), round(pulled_at * SECOND_US)
+        if judge.look(Look(time_us, offered, drained, worked_off, pulled_us)) is not None:
             break
     return judge.finish(broken)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamgauge.measure.search import (
+    Look,
     ProbeJudge,
     ProbeOrder,
     ProbeOutcome,
@@ -20,7 +21,7 @@ from streamgauge.measure.search import (
 from streamgauge.measure.search.pulls import Pull, Staircase, estimate
 from streamgauge.units import SECOND_US
 
-LOOK_S = 0.25
+LOOK_S = 0.1
 
 
 def probed(
@@ -39,7 +40,8 @@ def probed(
     long.
     """
     judge = ProbeJudge(order, precision=0.05)
-    rate, drained, next_s, time_s = order.rate_per_s, 0, 0.1, 0.0
+    rate, drained, worked_off = order.rate_per_s, 0, 0
+    next_s, pulled_s, time_s = 0.1, 0.0, 0.0
     while time_s < order.length_us / SECOND_US:
         time_s += LOOK_S
         while next_s <= time_s:
@@ -48,11 +50,19 @@ def probed(
             busy_s += first_s if drained == 0 else 0.0
             if stall is not None and next_s <= stall[0] < next_s + busy_s:
                 busy_s += stall[1]
-            drained += events
-            next_s += busy_s
-        if judge.look(round(time_s * SECOND_US), int(rate * time_s), drained) is not None:
+            worked_off, drained = drained, drained + events
+            pulled_s, next_s = next_s, next_s + busy_s
+        if (
+            judge.look(look_at(time_s, int(rate * time_s), drained, worked_off, pulled_s))
+            is not None
+        ):
             break
     return judge.finish()
+
+
+def look_at(time_s: float, offered: int, drained: int, worked_off: int, pulled_s: float) -> Look:
+    times_us = round(time_s * SECOND_US), round(pulled_s * SECOND_US)
+    return Look(times_us[0], offered, drained, worked_off, times_us[1])
 
 
 @settings(max_examples=40, deadline=None)
@@ -227,21 +237,23 @@ def test_with_its_budget_spent_a_search_goes_by_what_confirmations_worked_off() 
 @settings(max_examples=60, deadline=None)
 @given(
     sizes=st.lists(st.integers(2, 1_000), min_size=3, max_size=20),
-    split=st.lists(st.booleans(), min_size=20, max_size=20),
-    every_s=st.floats(LOOK_S, 6 * LOOK_S),
+    seen_after_s=st.lists(st.none() | st.floats(0.0, 0.9), min_size=20, max_size=20),
 )
-def test_a_pull_that_shows_in_two_looks_is_one_pull(
-    sizes: list[int], split: list[bool], every_s: float
+def test_pulls_are_as_long_as_they_were_however_late_they_are_seen(
+    sizes: list[int], seen_after_s: list[float | None]
 ) -> None:
-    """The driver instances report one after the other, and late on a busy machine."""
-    stairs, drained, looks = Staircase(), 0, 0
-    for size, in_two in zip(sizes, split, strict=False):
-        parts = [size // 2, size - size // 2] if in_two else [size]
-        for part in [0, 0, *parts]:
-            looks += 1
-            drained += part
-            stairs.look(looks * every_s, 1_000 * looks, drained)
-    assert [pull.events for pull in stairs.pulls(0)] == sizes[:-1]
+    """Or not at all: then they count as a part of the one before."""
+    stairs, drained, seen = Staircase(), 0, []
+    for second, (size, after_s) in enumerate(zip(sizes, seen_after_s, strict=False)):
+        if after_s is not None:
+            offered = 1_000 * (second + 1)
+            stairs.look(look_at(second + after_s, offered, drained + size, drained, second))
+            seen.append(second)
+        drained += size
+    pulls = stairs.pulls(0)
+    assert [pull.at_s for pull in pulls] == seen[:-1]
+    for pull, (this, following) in zip(pulls, itertools.pairwise(seen), strict=True):
+        assert (pull.events, pull.busy_s) == (sum(sizes[this:following]), following - this)
 
 
 def pulls_of(busy: list[float]) -> list[Pull]:
@@ -270,7 +282,9 @@ def test_there_is_no_verdict_before_the_shortest_time_unless_it_breaks() -> None
     order = ProbeOrder(1e6, 30 * SECOND_US, "narrow")
     judge = ProbeJudge(order, precision=0.05)
     for look in range(1, 20):
-        assert judge.look(look * 250_000, look * 250_000, look * 1_000) is None
+        assert (
+            judge.look(look_at(0.25 * look, look * 250_000, look * 1_000, 0, 0.25 * look)) is None
+        )
     assert judge.finish().verdict == "doubtful"
     assert judge.finish("a connection was dropped").verdict == "failed"
 
@@ -278,15 +292,15 @@ def test_there_is_no_verdict_before_the_shortest_time_unless_it_breaks() -> None
 def with_trigger(order: ProbeOrder, capacity: float, trigger_s: float) -> ProbeOutcome:
     """A probe of a system that comes for more at the borders of its trigger only."""
     judge = ProbeJudge(order, 0.05, pause_us=round(trigger_s * SECOND_US))
-    drained, next_s, time_s = 0, trigger_s, 0.0
+    drained, worked_off, next_s, pulled_s, time_s = 0, 0, trigger_s, 0.0, 0.0
     while time_s < order.length_us / SECOND_US:
         time_s += LOOK_S
         while next_s <= time_s:
             taken = int(order.rate_per_s * next_s) - drained
-            drained += taken
-            next_s += max(trigger_s, 0.1 + taken / capacity)
+            worked_off, drained = drained, drained + taken
+            pulled_s, next_s = next_s, next_s + max(trigger_s, 0.1 + taken / capacity)
         offered = int(order.rate_per_s * time_s)
-        if judge.look(round(time_s * SECOND_US), offered, min(drained, offered)) is not None:
+        if judge.look(look_at(time_s, offered, drained, worked_off, pulled_s)) is not None:
             break
     return judge.finish()
 

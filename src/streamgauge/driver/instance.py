@@ -25,8 +25,6 @@ from streamgauge.parts import PartWriter
 
 AHEAD_US = 1_500_000
 SAMPLE_EVERY_S = 0.1
-STATUS_EVERY = 2
-"""Every second sample is also told to the runner, which judges probes by them."""
 
 SAMPLES = pa.schema(
     [
@@ -51,6 +49,10 @@ class InstanceStatus(BaseModel):
     time_us: int
     offered: int
     drained: int
+    pulled: tuple[int, int] = (0, 0)
+    """From and up to which schedule time the last pull was: the same in all instances."""
+    pulled_us: int = 0
+    """When it was."""
     queued: int
     queue_max: int
     queue_limits: tuple[int, int, int]
@@ -86,6 +88,8 @@ class DriverInstance:
         self._handovers = PartWriter(config.folder / "handovers")
         self._lags: list[int] = []
         self._queue_max = 0
+        self._pulled = (0, 0)
+        self._pulled_us = 0
         self._bytes_handed = 0
         self._unsustained_because = ""
         self._block_prints: dict[int, int] = {}
@@ -108,6 +112,14 @@ class DriverInstance:
     def cut(self, end_us: int) -> None:
         """Ends the load early."""
         self.queue.cut(end_us)
+
+    def pull(self, from_us: int, until_us: int) -> list[Block]:
+        """What the system asks for; that it did is seen from outside."""
+        now_us = self.now_us
+        blocks = self.queue.take(from_us, until_us)
+        if until_us > self._pulled[1]:
+            self._pulled, self._pulled_us = (from_us, until_us), now_us
+        return blocks
 
     def handed_over(self, until_us: int, size_bytes: int) -> None:
         """The channel has given the system everything that was due before `until_us`."""
@@ -154,16 +166,13 @@ class DriverInstance:
             first = last
 
     def _watch(self) -> None:
-        count = 0
         while not self._stopping.wait(SAMPLE_EVERY_S):
             if self.now_us < 0:
                 continue
             sample = self._write_sample()
             if sample.time_us <= self.queue.end_us:
                 self._judge(sample)
-            count += 1
-            if count % STATUS_EVERY == 0:
-                self._report("status", **self._status(sample).model_dump())
+            self._report("status", **self._status(sample).model_dump())
 
     def _write_sample(self) -> QueueSample:
         sample = self._sample()
@@ -201,6 +210,8 @@ class DriverInstance:
             time_us=sample.time_us,
             offered=sample.pushed,
             drained=self.queue.drained,
+            pulled=self._pulled,
+            pulled_us=self._pulled_us,
             queued=sample.size,
             queue_max=self._queue_max,
             queue_limits=(marks.acceptable, marks.tolerable, marks.capacity),

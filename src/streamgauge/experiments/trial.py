@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 
 from streamgauge.channels.direct.processes import InstanceProcessConfig, SinkProcessConfig
 from streamgauge.channels.direct.security import Endpoint
@@ -19,11 +20,12 @@ from streamgauge.experiments.run_directory import RunDirectory
 from streamgauge.experiments.station import Station
 from streamgauge.measure.monitor import Monitor, Role
 from streamgauge.measure.record import RunRecord
-from streamgauge.measure.search import ProbeJudge
+from streamgauge.measure.search import Look, ProbeJudge
 from streamgauge.measure.summary import MonitorCost
 from streamgauge.systems.base import Assignment
 
-TICK_S = 0.25
+TICK_S = 0.1
+"""As often as the driver instances say something: a system pulls a few times a second at most."""
 LEAD_US = 700_000
 """Between deciding when the load begins and its beginning: every instance must know by then."""
 CUT_LEAD_US = 1_000_000
@@ -41,6 +43,7 @@ class Trial:
 
     def __init__(self, plan: Plan, directory: RunDirectory, station: Station, tell: Tell) -> None:
         self._plan = plan
+        self._schedule = plan.load.schedule.build()
         self._directory = directory
         self._station = station
         self._tell = tell
@@ -139,15 +142,26 @@ class Trial:
         return None
 
     def _judged(self, judge: ProbeJudge) -> str | None:
-        """Looks when every driver instance has said something new: by an old word of one of them
-        a pull would seem smaller than it was, and the next one faster than any system is."""
+        """Looks when every driver instance has said something new.
+
+        A system pulls up to one time of the schedule from all of them, from one after the other
+        where it has fewer cores than they are; the first of them tells of the pull.
+        """
         statuses = self.statuses
         oldest_us = min((status.time_us for status in statuses), default=0)
         if len(statuses) < len(self._instances) or oldest_us <= self._looked_us:
             return None
         self._looked_us = max(status.time_us for status in statuses)
-        offered = sum(status.offered for status in statuses)
-        return judge.look(oldest_us, offered, sum(status.drained for status in statuses))
+        from_us, until_us = pulled = max((status.pulled for status in statuses), key=itemgetter(1))
+        return judge.look(
+            Look(
+                time_us=self._looked_us,
+                offered=sum(status.offered for status in statuses),
+                drained=self._schedule.count_before(until_us),
+                worked_off=self._schedule.count_before(from_us),
+                pulled_us=min(status.pulled_us for status in statuses if status.pulled == pulled),
+            )
+        )
 
     def _begin(self, alignment_us: int) -> None:
         earliest = time.time_ns() // 1_000 + LEAD_US

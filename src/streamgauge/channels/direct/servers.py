@@ -38,7 +38,7 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
 
     def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:  # noqa: ARG002
         wanted = Range.model_validate_json(ticket.ticket)
-        blocks = self._instance.queue.take(wanted.from_us, wanted.until_us)
+        blocks = self._instance.pull(wanted.from_us, wanted.until_us)
         handing = self._hand_over(blocks, wanted.until_us)
         return flight.GeneratorStream(self._instance.events.spec.schema, handing)
 

@@ -7,12 +7,14 @@ from streamgauge.measure.search.probe import (
     ProbeOutcome,
     ProbeVerdict,
 )
+from streamgauge.measure.search.pulls import Look
 from streamgauge.measure.search.result import SearchResult
 from streamgauge.measure.search.search import Search, estimated_us
 from streamgauge.measure.search.settings import SearchSettings
 
 __all__ = [
     "WARM_UP_US",
+    "Look",
     "ProbeJudge",
     "ProbeOrder",
     "ProbeOutcome",

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from streamgauge.measure.search.pulls import LOOK_S, Estimate, Pull, Staircase, estimate
+from streamgauge.measure.search.pulls import Estimate, Look, Pull, Staircase, estimate
 from streamgauge.units import SECOND_US
 
 ProbeKind = Literal["saturate", "narrow", "confirm"]
@@ -18,11 +18,14 @@ TOLERATED = 0.2
 """Growth of the backlog that counts as none, as a share of the precision."""
 TOLERATED_WHEN_CONFIRMING = 0.3
 """More than above: a confirmation is surer of what it sees, and a second one is dear."""
-CLEAR = 1.2
+CLEAR = 1.5
 """So many standard errors from what is tolerated end a probe early. That is few: a wrong verdict
 costs one more probe, while the estimates of all probes are put together in any case."""
 CLEAR_WHEN_CONFIRMING = 2.5
 """More than above: a confirmation is meant to last, and to fail one wrongly costs another."""
+SEEN_S = 8.0
+"""Less busy time ends no probe early that is not hopeless: those that fail soonest do so by bad
+luck, and then all probes together take the system for slower than it is."""
 WARM_UP_S = 5.0
 """Pulls that begin before are left out: a query plans and compiles while they run. Nor is what
 they leave in the queues held against the system."""
@@ -39,6 +42,8 @@ FLOODED = 0.25
 """What is not worked off may be that old, as a share of the length of the probe."""
 KEEPS_UP = 1.6
 """A backlog that is worked off so much faster than more is offered ends a saturation probe."""
+PUNCTUAL_S = 0.25
+"""A system that has time to spare may come so late at the border of its trigger interval."""
 NEAR_S = 1.75
 """Where a pull takes what comes in that time, the fixed time per pull hardly counts any more."""
 
@@ -101,14 +106,11 @@ class ProbeJudge:
         self._verdict: ProbeVerdict | None = None
         self._bound_per_s: float | None = None
 
-    def look(self, time_us: int, offered: int, drained: int) -> ProbeVerdict | None:
-        """The verdict as soon as it is clear, None while it is not.
-
-        `offered` and `drained` count from the start of the load, all driver instances together.
-        """
+    def look(self, look: Look) -> ProbeVerdict | None:
+        """The verdict as soon as it is clear, None while it is not."""
         if self._verdict is not None:
             return self._verdict
-        came_back = self._stairs.look(time_us / SECOND_US, offered, drained)
+        came_back = self._stairs.look(look)
         if self._stairs.time_s < self._shortest_s:
             return None
         if came_back and self._order.kind == "saturate":
@@ -182,9 +184,11 @@ class ProbeJudge:
         above = self._growth - self._tolerated
         narrows = self._order.kind == "narrow"
         clear = (CLEAR if narrows else CLEAR_WHEN_CONFIRMING) * seen.uncertainty
-        if seen.seconds > 4 and above > clear and not seen.settling:
+        if seen.seconds < SEEN_S:
+            return
+        if above > clear and not seen.settling:
             self._verdict = "failed"
-        elif narrows and seen.seconds > 8 and above < -clear:
+        elif narrows and above < -clear:
             self._verdict = "passed"
 
     def _steady_pulls(self) -> list[Pull]:
@@ -202,7 +206,7 @@ class ProbeJudge:
     def _pauses(self, pulls: Sequence[Pull]) -> bool:
         """Had the system time to spare? Then nobody sees how fast it is, but that it keeps up."""
         usual_s = statistics.median(pull.busy_s for pull in pulls)
-        return self._pause_s > 0 and usual_s < self._pause_s + LOOK_S
+        return self._pause_s > 0 and usual_s < self._pause_s + PUNCTUAL_S
 
     def _judge_saturation(self) -> None:
         """Saturated, and how fast it drains then; or far from it."""

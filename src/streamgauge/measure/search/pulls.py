@@ -14,10 +14,13 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-LOOK_S = 0.25
-"""How often the queues are expected to be looked at."""
-UNSEEN_S = LOOK_S / math.sqrt(12)
-"""Standard error of a time that lies anywhere between two looks."""
+from streamgauge.units import SECOND_US
+
+ASKED_S = 0.5
+"""A system asks how much waits, plans, and pulls what waited then; what came since is not left by
+its choice."""
+BLURRED_S = 0.05
+"""Standard error of when a pull began: its tasks start one after the other."""
 LEAST_SCATTER = 0.03
 """Of the time of a pull: no machine is steadier than that."""
 DRIFT = 0.01
@@ -43,9 +46,21 @@ class Pull(NamedTuple):
     """What still waited after it."""
 
 
+class Look(NamedTuple):
+    """What all driver instances together say of one moment, counted from the start of the load."""
+
+    time_us: int
+    offered: int
+    drained: int
+    worked_off: int
+    """What the system was through with when it came for the last of what is drained."""
+    pulled_us: int
+    """When it came for it."""
+
+
 class _Step(NamedTuple):
     at_s: float
-    drained_before: int
+    worked_off: int
     left: int
 
 
@@ -57,24 +72,18 @@ class Staircase:
         self.offered = 0
         self.drained = 0
         self._steps: list[_Step] = []
-        self._just_stepped = False
         self._first: tuple[float, int] | None = None
 
-    def look(self, time_s: float, offered: int, drained: int) -> bool:
+    def look(self, look: Look) -> bool:
         """Whether the system has come back for more."""
-        stepped = drained > self.drained
-        # The driver instances report one after the other, so one pull may show in two looks,
-        # however far apart a busy machine puts them.
-        widened = stepped and self._just_stepped
-        if widened:
-            self._steps[-1] = self._steps[-1]._replace(left=offered - drained)
-        elif stepped:
-            middle_s = (self.time_s + time_s) / 2
-            self._steps.append(_Step(middle_s, self.drained, offered - drained))
-        self._just_stepped = stepped and not widened
-        self._first = self._first or (time_s, offered)
-        self.time_s, self.offered, self.drained = time_s, offered, drained
-        return self._just_stepped
+        time_s = look.time_us / SECOND_US
+        came_back = look.drained > self.drained
+        if came_back:
+            left = look.offered - look.drained
+            self._steps.append(_Step(look.pulled_us / SECOND_US, look.worked_off, left))
+        self._first = self._first or (time_s, look.offered)
+        self.time_s, self.offered, self.drained = time_s, look.offered, look.drained
+        return came_back
 
     @property
     def offered_per_s(self) -> float | None:
@@ -86,14 +95,14 @@ class Staircase:
     @property
     def undone(self) -> int:
         """Events offered but not yet worked off: those that wait, and those of the last pull."""
-        return self.offered - (self._steps[-1].drained_before if self._steps else 0)
+        return self.offered - (self._steps[-1].worked_off if self._steps else 0)
 
     def pulls(self, since_s: float) -> list[Pull]:
         """Those that are worked off."""
         return [
             Pull(
                 step.at_s,
-                then.drained_before - step.drained_before,
+                then.worked_off - step.worked_off,
                 then.at_s - step.at_s,
                 step.left,
             )
@@ -107,7 +116,7 @@ class Staircase:
         if not self._steps:
             return None
         step = self._steps[-1]
-        events = self.drained - step.drained_before
+        events = self.drained - step.worked_off
         return Pull(step.at_s, events, self.time_s - step.at_s, step.left)
 
 
@@ -133,13 +142,13 @@ def estimate(pulls: Sequence[Pull], rate_per_s: float) -> Estimate:
     beyond = [pull.busy_s - per_event * pull.events for pull in pulls]
     usual = statistics.median(beyond)
     scatter = 1.48 * statistics.median(abs(b - usual) for b in beyond)
-    # Times are known to a look only; a scatter below that is luck.
-    scatter = max(scatter, math.sqrt(2) * UNSEEN_S)
+    # A scatter below that is luck.
+    scatter = max(scatter, math.sqrt(2) * BLURRED_S)
     stalls = [b - usual for b in beyond if b - usual > STALL_SCALES * scatter]
-    busy = max(sum(pull.busy_s for pull in pulls) - sum(stalls), LOOK_S)
+    busy = max(sum(pull.busy_s for pull in pulls) - sum(stalls), BLURRED_S)
     events = sum(pull.events for pull in pulls)
     scatter = _true_scatter(scatter, busy / len(pulls))
-    error_s = math.hypot(scatter * math.sqrt(len(pulls)), 2 * UNSEEN_S)
+    error_s = math.hypot(scatter * math.sqrt(len(pulls)), 2 * BLURRED_S)
     seen = Estimate(events / busy, math.hypot(error_s / busy, DRIFT), busy)
     if seen.per_s < rate_per_s and _takes_all(pulls, rate_per_s):
         return _when_grown(pulls, rate_per_s, seen, per_event, scatter)
@@ -149,10 +158,10 @@ def estimate(pulls: Sequence[Pull], rate_per_s: float) -> Estimate:
 def _true_scatter(scatter: float, usual_s: float) -> float:
     """What pulls scatter by themselves.
 
-    That times are known to a look only makes one pull longer and the next one shorter, so it
-    scatters single pulls but hardly their sum.
+    A blurred time makes one pull longer and the next one shorter, so it scatters single pulls but
+    hardly their sum.
     """
-    own = scatter**2 - 2 * UNSEEN_S**2
+    own = scatter**2 - 2 * BLURRED_S**2
     return math.sqrt(max(own, (LEAST_SCATTER * usual_s) ** 2))
 
 
@@ -178,7 +187,7 @@ def _takes_all(pulls: Sequence[Pull], rate_per_s: float) -> bool:
     last = pulls[-max(2, len(pulls) // 3) :]
     left = statistics.median(pull.left for pull in last)
     usual = sum(pull.events for pull in pulls) / len(pulls)
-    return left <= 2 * LOOK_S * rate_per_s + 0.1 * usual
+    return left <= ASKED_S * rate_per_s + 0.1 * usual
 
 
 def _when_grown(
