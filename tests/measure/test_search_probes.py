@@ -216,6 +216,54 @@ def test_a_confirmation_with_room_above_it_tries_again_what_failed() -> None:
     assert search.result.maximum_sustainable_per_s == order.rate_per_s
 
 
+@pytest.mark.parametrize(("worked_off", "second"), [(None, 2_000_000), (1_500_000, 1_500_000)])
+def test_with_its_budget_spent_nobody_falls_back_to_the_first_guess_at_once(
+    worked_off: float | None, second: float
+) -> None:
+    """Short probes kept up with 1,000,000/s and with 4,000,000/s; at length the latter failed."""
+    search = Search(SearchSettings(start=1_000_000, budget_us=30 * SECOND_US, precision=0.01))
+    rates = []
+    while (order := search.next()) is not None:
+        if order.kind == "saturate":
+            search.tell(told(order, "passed", None))
+        else:
+            rates.append(order.rate_per_s)
+            failed = told(order, "failed", None).model_copy(update={"drained_per_s": worked_off})
+            search.tell(failed if order.rate_per_s > 1_600_000 else told(order, "passed", None))
+    assert rates[0] == 4_000_000
+    assert rates[1] == pytest.approx(second, rel=0.01)
+    assert search.result.maximum_sustainable_per_s == pytest.approx(1_450_000, rel=0.05)
+
+
+def test_what_a_flooded_system_did_is_forgotten_when_it_does_clearly_more() -> None:
+    search = Search(SearchSettings())
+    search.tell(told(next_of(search), "failed", 45_000.0, 0.035))
+    while (order := next_of(search)).kind == "narrow":
+        passes = order.rate_per_s < 64_000
+        search.tell(told(order, "passed" if passes else "failed", 65_000.0))
+    search.tell(told(order, "passed", 65_000.0, 0.01))
+    assert search.result.maximum_sustainable_per_s == pytest.approx(64_000, rel=0.05)
+    assert "probes together see 65,000/s" in search.result.in_words
+
+
+def test_a_saturation_probe_that_falls_behind_in_long_pulls_tells_the_capacity_roughly() -> None:
+    """As Spark did at 8,000,000/s: two pulls of more than three seconds, one of them slower."""
+    rate = 8_000_000
+    judge = ProbeJudge(ProbeOrder(rate, 18 * SECOND_US, "saturate"), precision=0.05)
+    asked_at = [0.0, 0.0, 0.1, 0.8, 2.7, 6.0, 9.5, 13.8]
+    pulled_at = [0.0, 0.2, 1.1, 2.9, 6.3, 9.5, 13.9]
+    for tick in range(1, 181):
+        time_s = tick / 10
+        last = sum(at_s <= time_s for at_s in pulled_at)
+        drained, worked_off = round(rate * asked_at[last]), round(rate * asked_at[last - 1])
+        offered, at_s = round(rate * time_s), pulled_at[last - 1]
+        if judge.look(look_at(time_s, offered, drained, worked_off, at_s)) is not None:
+            break
+    outcome = judge.finish()
+    assert outcome.error is not None
+    assert outcome.drained_per_s == pytest.approx(7.1e6, rel=0.1)
+
+
 def test_with_its_budget_spent_a_search_goes_by_what_confirmations_worked_off() -> None:
     """Short probes saw 100,000/s; at length, with all its state, the system does 70,000/s."""
     search = Search(SearchSettings(budget_us=1))

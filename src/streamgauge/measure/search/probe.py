@@ -44,6 +44,8 @@ KEEPS_UP = 1.6
 """A backlog that is worked off so much faster than more is offered ends a saturation probe."""
 PUNCTUAL_S = 0.25
 """A system that has time to spare may come so late at the border of its trigger interval."""
+ROUGH = 0.15
+"""An estimate that is less sure tells nothing of a system that seems to keep up."""
 NEAR_S = 1.75
 """Where a pull takes what comes in that time, the fixed time per pull hardly counts any more."""
 
@@ -242,7 +244,7 @@ class ProbeJudge:
         # Long pulls that are worked off no faster than they came: the capacity is near.
         running = self._stairs.running
         long = running and running.events > NEAR_S * self._order.rate_per_s
-        if seen and long and self._growth > -0.03 and seen.uncertainty < 0.05:
+        if seen and long and self._growth > -0.03 and seen.uncertainty < ROUGH:
             return
         if seen and fast is not None:
             fast = max(fast, seen.per_s)

@@ -14,6 +14,10 @@ HIDDEN = 0.02
 """What one probe cannot know of its own error: the capacity drifts, and stalls come at random."""
 
 
+CLEARLY = 3.0
+"""In standard errors."""
+
+
 class SearchResult(BaseModel):
     """What a search found out."""
 
@@ -40,7 +44,13 @@ class Capacity:
         self._weights = 0.0
 
     def add(self, per_s: float, uncertainty: float) -> None:
+        """A system that works off clearly more than it seemed to be able to was underrated: cold,
+        flooded, or on a machine that had other work. What said so is forgotten."""
         weight = 1 / (uncertainty**2 + HIDDEN**2)
+        if self.per_s is not None:
+            error = self.per_s * math.hypot(self.uncertainty, math.sqrt(1 / weight))
+            if per_s - self.per_s > CLEARLY * error:
+                self._weighted = self._weights = 0.0
         self._weighted += weight * per_s
         self._weights += weight
 

@@ -27,6 +27,8 @@ OPEN = 0.1
 """So few standard errors from a verdict all probes together leave a doubtful rate open."""
 PATIENCE = 2
 """Without a budget of its own a search may take so many times as long as searches usually do."""
+BESIDE = 1.2
+"""Two rates are so near to each other that a third between them tells nothing new."""
 SURE = 0.1
 """Where so large a share is not worked off, a rate fails by a saturation probe, short as it is."""
 
@@ -189,7 +191,7 @@ class Search:
 
     def _between(self, low: float, high: float) -> float | None:
         middle = math.sqrt(low * high)
-        if high / low > 1.2:
+        if high / low > BESIDE:
             return self._rounded(middle)
         self._capacity.add(middle, high / low - 1)
         return None
@@ -282,8 +284,7 @@ class Search:
         if self._capacity.per_s is None and self._passed is None:
             lower = [rate for rate in self._kept_up_rates if rate < (self._failed or math.inf)]
             if lower:
-                # Nothing says where between it and what failed the capacity lies.
-                return max(lower)
+                return self._above(max(lower))
         if capacity is None:
             return None
         rate = max(capacity * (1 - ROOM * precision), self._passed or 0.0)
@@ -299,6 +300,13 @@ class Search:
         rate = self._rounded(rate)
         return rate if rate > (self._confirmed or 0.0) else None
 
+    def _above(self, kept_up: float) -> float:
+        """Nothing says where between it and what failed at length the capacity lies."""
+        if self._failed is None or self._failed < BESIDE * kept_up:
+            return kept_up
+        worked_off = self._worked_off_at_length * (1 - ROOM * self._settings.precision)
+        return self._rounded(max(kept_up, min(worked_off, math.sqrt(kept_up * self._failed))))
+
     @property
     def _in_a_hurry(self) -> bool:
         """A confirmation failed, and there is no time for many: short probes overrate a system
@@ -309,7 +317,7 @@ class Search:
     def _worked_off_at_length(self) -> float:
         """By the last confirmation that failed, if anybody could tell."""
         failed = [t for t in self._tries if t.kind == "confirm" and t.verdict != "passed"]
-        return failed[-1].drained_per_s or math.inf
+        return (failed[-1].drained_per_s if failed else None) or math.inf
 
     def _rounded(self, rate_per_s: float) -> float:
         """To five digits, as rates are read by people and stored; and never beyond the highest."""
