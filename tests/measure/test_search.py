@@ -210,7 +210,7 @@ def test_a_budget_ends_the_narrowing_and_not_the_confirmation() -> None:
     assert cut.maximum_sustainable_per_s <= 777_000
 
 
-def test_without_an_estimate_the_next_lower_rate_that_kept_up_is_confirmed() -> None:
+def test_without_an_estimate_a_rate_between_what_kept_up_and_what_failed_is_confirmed() -> None:
     """As Spark did: so few pulls in a short probe that no rate could be estimated, until the
     budget was spent."""
     search = Search(SearchSettings(start=1e6, precision=0.15, budget_us=18 * SECOND_US))
@@ -222,6 +222,14 @@ def test_without_an_estimate_the_next_lower_rate_that_kept_up_is_confirmed() -> 
     order = search.next()
     assert order is not None
     assert (order.kind, order.rate_per_s) == ("confirm", 1_725_000.0)
+    search.tell(outcome(order, "failed"))
+    order = search.next()
+    assert order is not None
+    assert (order.kind, order.rate_per_s) == ("confirm", 1_313_400.0)
+    search.tell(outcome(order, "failed"))
+    order = search.next()
+    assert order is not None
+    assert order.rate_per_s == 1_146_000.0
     search.tell(outcome(order, "failed"))
     order = search.next()
     assert order is not None

@@ -20,6 +20,7 @@ from streamgauge.measure.calculate import CalculationWork
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import Status, Summary
+from streamgauge.measure.verdict import sustained
 from streamgauge.report.html import write_report
 
 
@@ -53,11 +54,16 @@ class Measurement:
     def run(self, judge: ProbeJudge | None = None) -> Summary:
         """Trial, calculation, summary and report.
 
+        A rate that a search cannot confirm is not worth a calculation.
         Whatever there is has been summarised and reported when an error is raised.
         """
         failure: StreamgaugeError | None = None
         try:
-            self.measure(self.trial(judge))
+            record = self.trial(judge)
+            if judge is None or _held(record, judge):
+                self.measure(record)
+            else:
+                self._facts.unmeasured = "its results were not checked: the rate did not hold"
         except StreamgaugeError as error:
             failure = error
         except Exception as error:
@@ -160,3 +166,8 @@ class Measurement:
         left = [expected.get(phase, 0.0) for phase in PHASES[PHASES.index(self._phase) :]]
         here = time.monotonic() - self._phase_began
         return max(0.0, left[0] / 1e6 - here) + sum(left[1:]) / 1e6
+
+
+def _held(record: RunRecord, judge: ProbeJudge) -> bool:
+    kept_up, _ = sustained(record)
+    return kept_up and judge.finish().verdict == "passed"

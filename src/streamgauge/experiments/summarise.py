@@ -37,6 +37,8 @@ class Facts:
     environment: Environment
     status: Status = Status.FINISHED
     failure: str = ""
+    unmeasured: str = ""
+    """Why nobody calculated latencies and validity, if that was on purpose."""
     record: RunRecord | None = None
     findings: Findings = field(default_factory=Findings)
     monitor: MonitorCost = field(default_factory=MonitorCost)
@@ -110,6 +112,8 @@ def _judgement(plan: Plan, facts: Facts) -> tuple[Verdict, list[str], bool | Non
         return Verdict.UNKNOWN, [reason], None
     verdict, reasons = judge(facts.record, facts.findings.validation, plan.experiment.load.max_lag)
     kept_up, causes = sustained(facts.record)
+    if facts.unmeasured and verdict is Verdict.UNKNOWN:
+        return verdict, [*causes, facts.unmeasured], kept_up
     if facts.failure:
         causes.append(facts.failure)
     return verdict, [*reasons, *causes], kept_up

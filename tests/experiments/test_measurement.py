@@ -1,0 +1,81 @@
+"""What of a trial is calculated; nothing is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from streamgauge.experiments.environment import Environment
+from streamgauge.experiments.load import read_experiment
+from streamgauge.experiments.measurement import Measurement
+from streamgauge.experiments.progress import Silent
+from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.study import make_study
+from streamgauge.experiments.summarise import Facts
+from streamgauge.measure.record import RunRecord
+from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeVerdict
+from streamgauge.measure.summary import Summary, Verdict
+from streamgauge.queries.gaming.aggregation import AggregationQuery
+from tests.measure.test_validation import record_of, replay_of
+
+
+class Pretended(Measurement):
+    """A trial that left this record."""
+
+    record: RunRecord
+    measured = False
+
+    def trial(self, judge: ProbeJudge | None = None) -> RunRecord:  # noqa: ARG002
+        self._facts.record = self.record
+        return self.record
+
+    def measure(self, record: RunRecord) -> None:  # noqa: ARG002
+        self.measured = True
+
+
+class Judge(ProbeJudge):
+    """Has made up its mind."""
+
+    def __init__(self, verdict: ProbeVerdict) -> None:
+        super().__init__(ProbeOrder(1_000.0, 60_000_000, "confirm"), precision=0.05)
+        self._verdict = verdict
+
+
+def measured(
+    folder: Path, judge: ProbeJudge | None, *, unsustained_because: str = ""
+) -> tuple[bool, Summary]:
+    study = make_study(*read_experiment("quickstart", []))
+    plan = study.first_plan
+    facts = Facts("", quick=False, environment=Environment.look(plan.system))
+    nobody = cast(Any, None)
+    trial = Pretended(plan, RunDirectory.inside(folder), nobody, Silent(), facts)
+    record = record_of(replay_of(AggregationQuery(keys=5), seconds=1))
+    changes = {"unsustained_because": unsustained_because}
+    instances = [one.model_copy(update=changes) for one in record.instances]
+    trial.record = record.model_copy(update={"instances": instances})
+    summary = trial.run(judge)
+    return trial.measured, summary
+
+
+def test_a_rate_that_a_search_cannot_confirm_is_not_calculated(tmp_path: Path) -> None:
+    done, summary = measured(tmp_path, Judge("passed"), unsustained_because="full")
+    assert not done
+    assert (summary.verdict, summary.sustained) == (Verdict.UNKNOWN, False)
+    assert summary.reasons[0].endswith("full")
+    assert "did not hold" in summary.reasons[-1]
+
+
+@pytest.mark.parametrize(("verdict", "expected"), [("passed", True), ("failed", False)])
+def test_the_judge_of_a_confirmation_has_a_say(
+    tmp_path: Path, verdict: ProbeVerdict, expected: bool
+) -> None:
+    done, _ = measured(tmp_path, Judge(verdict))
+    assert done == expected
+
+
+def test_a_demanded_rate_is_calculated_whether_it_holds_or_not(tmp_path: Path) -> None:
+    done, summary = measured(tmp_path, None, unsustained_because="full")
+    assert done
+    assert summary.sustained is False
