@@ -56,5 +56,5 @@ def test_when_the_system_pulled_is_told_and_asking_again_is_no_pull(tmp_path: Pa
     finally:
         instance.finish()
     last = InstanceStatus.model_validate(said[-1])
-    assert last.pulled == (0, 500_000)
-    assert before_us <= last.pulled_us <= after_us
+    assert (last.pulled.from_us, last.pulled.until_us) == (0, 500_000)
+    assert before_us <= last.pulled.at_us <= after_us

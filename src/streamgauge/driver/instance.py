@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,14 @@ HANDOVERS = pa.schema([("until_us", pa.int64()), ("handed_us", pa.int64())])
 """Up to, and without, which schedule time the system had been given events, and when."""
 
 
+class LastPull(NamedTuple):
+    """What the system came for last: this part of the schedule, at that time of the load."""
+
+    from_us: int = 0
+    until_us: int = 0
+    at_us: int = 0
+
+
 class InstanceStatus(BaseModel):
     """What an instance tells of itself, while it runs and at the end."""
 
@@ -49,10 +57,7 @@ class InstanceStatus(BaseModel):
     time_us: int
     offered: int
     drained: int
-    pulled: tuple[int, int] = (0, 0)
-    """From and up to which schedule time the last pull was: the same in all instances."""
-    pulled_us: int = 0
-    """When it was."""
+    pulled: LastPull = LastPull()
     queued: int
     queue_max: int
     queue_limits: tuple[int, int, int]
@@ -88,8 +93,7 @@ class DriverInstance:
         self._handovers = PartWriter(config.folder / "handovers")
         self._lags: list[int] = []
         self._queue_max = 0
-        self._pulled = (0, 0)
-        self._pulled_us = 0
+        self._pulled = LastPull()
         self._bytes_handed = 0
         self._unsustained_because = ""
         self._block_prints: dict[int, int] = {}
@@ -115,10 +119,10 @@ class DriverInstance:
 
     def pull(self, from_us: int, until_us: int) -> list[Block]:
         """What the system asks for; that it did is seen from outside."""
-        now_us = self.now_us
+        pulled = LastPull(from_us, until_us, at_us=self.now_us)
         blocks = self.queue.take(from_us, until_us)
-        if until_us > self._pulled[1]:
-            self._pulled, self._pulled_us = (from_us, until_us), now_us
+        if until_us > self._pulled.until_us:
+            self._pulled = pulled
         return blocks
 
     def handed_over(self, until_us: int, size_bytes: int) -> None:
@@ -211,7 +215,6 @@ class DriverInstance:
             offered=sample.pushed,
             drained=self.queue.drained,
             pulled=self._pulled,
-            pulled_us=self._pulled_us,
             queued=sample.size,
             queue_max=self._queue_max,
             queue_limits=(marks.acceptable, marks.tolerable, marks.capacity),

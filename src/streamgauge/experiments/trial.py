@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from operator import itemgetter
 
 from streamgauge.channels.direct.processes import InstanceProcessConfig, SinkProcessConfig
 from streamgauge.channels.direct.security import Endpoint
@@ -144,22 +143,24 @@ class Trial:
     def _judged(self, judge: ProbeJudge) -> str | None:
         """Looks when every driver instance has said something new.
 
-        A system pulls up to one time of the schedule from all of them, from one after the other
-        where it has fewer cores than they are; the first of them tells of the pull.
+        A system pulls up to one time of the schedule from all of a stream, from one after the other
+        where it has fewer cores than they are; the first of them tells of the pull. The streams of
+        a join are pulled from in one batch, so one of them tells enough.
         """
         statuses = self.statuses
         oldest_us = min((status.time_us for status in statuses), default=0)
         if len(statuses) < len(self._instances) or oldest_us <= self._looked_us:
             return None
         self._looked_us = max(status.time_us for status in statuses)
-        from_us, until_us = pulled = max((status.pulled for status in statuses), key=itemgetter(1))
+        pulls = [status.pulled for status in statuses if status.stream == statuses[0].stream]
+        pulled = max(pulls, key=lambda pull: (pull.until_us, -pull.at_us))
         return judge.look(
             Look(
                 time_us=self._looked_us,
                 offered=sum(status.offered for status in statuses),
-                drained=self._schedule.count_before(until_us),
-                worked_off=self._schedule.count_before(from_us),
-                pulled_us=min(status.pulled_us for status in statuses if status.pulled == pulled),
+                drained=self._schedule.count_before(pulled.until_us),
+                worked_off=self._schedule.count_before(pulled.from_us),
+                pulled_us=pulled.at_us,
             )
         )
 
