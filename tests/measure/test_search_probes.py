@@ -246,6 +246,29 @@ def test_what_a_flooded_system_did_is_forgotten_when_it_does_clearly_more() -> N
     assert "probes together see 65,000/s" in search.result.in_words
 
 
+def test_a_fast_spell_is_no_reason_to_forget_what_was_seen() -> None:
+    """A backlog worked off in no time tells little, and says so by its error."""
+    search = Search(SearchSettings())
+    search.tell(told(next_of(search), "failed", 60_000.0, 0.02))
+    while (order := next_of(search)).kind == "narrow":
+        passes = order.rate_per_s < 61_000
+        search.tell(told(order, "passed" if passes else "failed", 60_000.0))
+    search.tell(told(order, "passed", 80_000.0, 0.08))
+    assert search.next() is None
+
+
+def test_a_flood_does_not_outweigh_what_the_system_kept_up_with() -> None:
+    """As Spark did: 6,000,000/s in time, and then 4,400,000 of 7,800,000/s in huge batches."""
+    search = Search(SearchSettings(start=6_000_000))
+    search.tell(told(next_of(search), "passed", 6_600_000.0, None))
+    search.tell(told(next_of(search), "failed", 4_400_000.0, 0.035))
+    first = next_of(search)
+    assert (first.kind, first.rate_per_s) == ("narrow", 6_000_000)
+    search.tell(told(first, "failed", 5_700_000.0, 0.02))
+    then = next_of(search)
+    assert then.rate_per_s < 5_950_000
+
+
 def test_a_saturation_probe_that_falls_behind_in_long_pulls_tells_the_capacity_roughly() -> None:
     """As Spark did at 8,000,000/s: two pulls of more than three seconds, one of them slower."""
     rate = 8_000_000

@@ -12,10 +12,10 @@ from streamgauge.units import format_duration
 
 HIDDEN = 0.02
 """What one probe cannot know of its own error: the capacity drifts, and stalls come at random."""
-
-
 CLEARLY = 3.0
-"""In standard errors."""
+"""So many standard errors above all that was seen before, an estimate refutes it; if it is sure."""
+FIRM = 0.05
+"""An estimate is that sure at least: one that is not may be the luck of a fast spell."""
 
 
 class SearchResult(BaseModel):
@@ -49,7 +49,7 @@ class Capacity:
         weight = 1 / (uncertainty**2 + HIDDEN**2)
         if self.per_s is not None:
             error = self.per_s * math.hypot(self.uncertainty, math.sqrt(1 / weight))
-            if per_s - self.per_s > CLEARLY * error:
+            if uncertainty < FIRM and per_s - self.per_s > CLEARLY * error:
                 self._weighted = self._weights = 0.0
         self._weighted += weight * per_s
         self._weights += weight
