@@ -174,6 +174,14 @@ def next_of(search: Search) -> ProbeOrder:
     return order
 
 
+def narrowed(search: Search, *, below: float, drained: float) -> ProbeOrder:
+    """What is to be confirmed after probes that passed below that rate."""
+    while (order := next_of(search)).kind == "narrow":
+        passes = order.rate_per_s < below
+        search.tell(told(order, "passed" if passes else "failed", drained))
+    return order
+
+
 def test_a_doubtful_rate_is_tried_as_often_as_asked_and_then_settled() -> None:
     search = Search(SearchSettings(attempts=3))
     search.tell(told(next_of(search), "failed", 50_000.0))
@@ -238,10 +246,7 @@ def test_with_its_budget_spent_nobody_falls_back_to_the_first_guess_at_once(
 def test_what_a_flooded_system_did_is_forgotten_when_it_does_clearly_more() -> None:
     search = Search(SearchSettings())
     search.tell(told(next_of(search), "failed", 45_000.0, 0.035))
-    while (order := next_of(search)).kind == "narrow":
-        passes = order.rate_per_s < 64_000
-        search.tell(told(order, "passed" if passes else "failed", 65_000.0))
-    search.tell(told(order, "passed", 65_000.0, 0.01))
+    search.tell(told(narrowed(search, below=64_000, drained=65_000.0), "passed", 65_000.0, 0.01))
     assert search.result.maximum_sustainable_per_s == pytest.approx(64_000, rel=0.05)
     assert "probes together see 65,000/s" in search.result.in_words
 
@@ -250,10 +255,7 @@ def test_a_fast_spell_is_no_reason_to_forget_what_was_seen() -> None:
     """A backlog worked off in no time tells little, and says so by its error."""
     search = Search(SearchSettings())
     search.tell(told(next_of(search), "failed", 60_000.0, 0.02))
-    while (order := next_of(search)).kind == "narrow":
-        passes = order.rate_per_s < 61_000
-        search.tell(told(order, "passed" if passes else "failed", 60_000.0))
-    search.tell(told(order, "passed", 80_000.0, 0.08))
+    search.tell(told(narrowed(search, below=61_000, drained=60_000.0), "passed", 80_000.0, 0.08))
     assert search.next() is None
 
 

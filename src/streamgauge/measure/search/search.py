@@ -270,12 +270,13 @@ class Search:
         if self._failed is not None and self._failed <= capacity * (1 + REACH * precision):
             return None
         rate = capacity * (1 + 0.65 * precision)
-        if self._passed is None and (self._kept_up or 0.0) < (self._failed or math.inf):
-            # A flood makes a system slower than it is: what it kept up with before counts, too.
-            rate = max(rate, self._kept_up or 0.0)
-        elif self._passed is not None:
+        kept_up = self._kept_up or 0.0
+        if self._passed is not None:
             step = 0.95 * precision * 2 ** max(0, self._passes - 2)
             rate = max(rate, self._passed * (1 + step))
+        elif kept_up < (self._failed or math.inf):
+            # A flood makes a system slower than it is: what it kept up with before counts, too.
+            rate = max(rate, kept_up)
         if self._failed is not None:
             rate = min(rate, self._failed / (1 + 0.25 * precision))
         rate = self._rounded(rate)
