@@ -12,7 +12,7 @@ from benchmarks.generation import measure_generation
 from benchmarks.results import Figure
 from benchmarks.search import measure_search
 from benchmarks.validation import measure_validation
-from streamgauge.component import LARGE_ARRAYS
+from streamgauge.processes.component import LARGE_ARRAYS
 
 
 def main() -> int:

@@ -29,12 +29,12 @@ from streamgauge.channels.direct.spark_source import (
     SourceConfig,
     read_events,
 )
-from streamgauge.component import Component, module_argv
+from streamgauge.compute.java import find_java
+from streamgauge.compute.session import open_session
 from streamgauge.driver.config import InstanceConfig, LoadConfig, PolicyConfig, ScheduleConfig
 from streamgauge.events.gaming import GamingDataSet
 from streamgauge.events.spec import EVENT_TIME
-from streamgauge.systems.spark.java import find_java
-from streamgauge.systems.spark.session import open_session
+from streamgauge.processes.component import Component, module_argv
 from streamgauge.systems.spark.system import SparkSystem
 from streamgauge.units import SECOND_US
 

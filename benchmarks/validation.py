@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.results import Figure
+from streamgauge.compute.java import find_java
+from streamgauge.compute.session import open_session
 from streamgauge.driver.config import LoadConfig, ScheduleConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.sink import ARRIVAL
@@ -17,8 +19,6 @@ from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Validation
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.own import QueryConfig
-from streamgauge.systems.spark.java import find_java
-from streamgauge.systems.spark.session import open_session
 
 SECONDS = 30
 RATE_PER_S = 1_000_000

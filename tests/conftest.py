@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streamgauge.guard import Guard
+from streamgauge.processes.guard import Guard
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,8 +27,8 @@ def spark(
     if hasattr(request.config, "workerinput"):
         assert any(item.nodeid.endswith("@spark") for item in request.session.items)
 
-    from streamgauge.systems.spark.java import find_java
-    from streamgauge.systems.spark.session import open_session
+    from streamgauge.compute.java import find_java
+    from streamgauge.compute.session import open_session
 
     scratch = tmp_path_factory.mktemp("spark")
     os.environ.update(find_java().env(scratch))

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.measure.summary import Series, Summary
 
 STATISTICS = {"count": 1_000, "mean": 900.0, "min": 400.0, "max": 2_400.0, "p50": 850.0}

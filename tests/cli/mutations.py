@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from streamgauge.experiments.load import BUILT_IN
-from streamgauge.experiments.model import Channel, Experiment, Load, Timeouts
+from streamgauge.experiments.planning.files import BUILT_IN
+from streamgauge.experiments.planning.model import Channel, Experiment, Load, Timeouts
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.systems.spark.system import SparkSystem
 

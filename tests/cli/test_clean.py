@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.cli.left_overs import dead_scratch, old_runs
-from streamgauge.guard import Guard
+from streamgauge.processes.guard import Guard
 
 from . import made_up
 from .calling import call

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from streamgauge.experiments import study
+from streamgauge.experiments.planning import study
 
 from .calling import call
 from .mutations import FILE, GENERATED, TEXT, Mutation, wrong_values

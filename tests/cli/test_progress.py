@@ -8,7 +8,7 @@ from rich.console import Console
 
 from streamgauge.cli.progress import LiveDisplay, PlainLines, watcher
 from streamgauge.cli.terminal import Session
-from streamgauge.experiments.progress import Progress
+from streamgauge.experiments.running.progress import Progress
 
 from . import made_up
 

@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from streamgauge.errors import ComponentError, RunInterrupted, StreamgaugeError
-from streamgauge.experiments import runner
-from streamgauge.experiments.load import read_experiment
-from streamgauge.experiments.plan import make_plan
-from streamgauge.experiments.progress import Observer, Progress
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.study import Study
+from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.plan import make_plan
+from streamgauge.experiments.planning.study import Study
+from streamgauge.experiments.running import runner
+from streamgauge.experiments.running.progress import Observer, Progress
+from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.systems.spark.system import SparkSystem
 
 from . import made_up

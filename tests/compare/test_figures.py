@@ -4,7 +4,7 @@ import pytest
 
 from streamgauge.compare.figures import FIGURES, SHORT_NAMES, Better, figure_named, value_of
 from streamgauge.errors import UsageError
-from streamgauge.experiments.thresholds import METRICS
+from streamgauge.experiments.planning.thresholds import METRICS
 from streamgauge.measure.summary import Summary
 
 from . import made_up

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from streamgauge.guard import MARKER
+from streamgauge.processes.guard import MARKER
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamgauge.experiments.trial import Trial
+from streamgauge.experiments.running.trial import Trial
 from streamgauge.measure.search import Look, ProbeJudge, ProbeOrder
 from streamgauge.units import SECOND_US
 

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from streamgauge.experiments.environment import Environment
-from streamgauge.experiments.load import read_experiment
-from streamgauge.experiments.measurement import Measurement
-from streamgauge.experiments.progress import Silent
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.study import make_study
-from streamgauge.experiments.summarise import Facts
+from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.study import make_study
+from streamgauge.experiments.running.environment import Environment
+from streamgauge.experiments.running.measurement import Measurement
+from streamgauge.experiments.running.progress import Silent
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.summarising.trial import Facts
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeVerdict
 from streamgauge.measure.summary import Summary, Verdict

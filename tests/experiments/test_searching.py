@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 
 from streamgauge.errors import RunInterrupted, UsageError
-from streamgauge.experiments.load import read_experiment
-from streamgauge.experiments.progress import Silent
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.searching import Searching
-from streamgauge.experiments.study import make_study
+from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.study import make_study
+from streamgauge.experiments.running.progress import Silent
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.searching import Searching
 from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeOutcome, SearchResult
 from streamgauge.measure.summary import Summary
 from tests.cli import made_up
@@ -112,7 +112,7 @@ def test_a_confirmation_whose_generator_was_late_confirms_nothing(
         def run(self, _: ProbeJudge) -> Summary:
             return made_up.summary(verdict="void", sustained=True, reasons=["100 ms late"])
 
-    monkeypatch.setattr("streamgauge.experiments.searching.Measurement", Void)
+    monkeypatch.setattr("streamgauge.experiments.running.searching.Measurement", Void)
     study = make_study(*read_experiment("quickstart", ["load.rate=search"]))
     nobody = cast(Any, None)
     search = Searching(study, study.groups[0], tmp_path, nobody, Silent(), lambda: nobody)

@@ -12,9 +12,9 @@ import pytest
 import streamgauge
 from streamgauge.errors import ComponentError, ExitCode, RunInterrupted
 from streamgauge.experiments.api import Result
-from streamgauge.experiments.progress import Observer, Progress, Silent
-from streamgauge.experiments.run_directory import DEFAULT_RUNS
-from streamgauge.experiments.runner import begun
+from streamgauge.experiments.running.progress import Observer, Progress, Silent
+from streamgauge.experiments.running.run_directory import DEFAULT_RUNS
+from streamgauge.experiments.running.runner import begun
 from streamgauge.measure.summary import Verdict
 
 SETTINGS: dict[str, Any] = {

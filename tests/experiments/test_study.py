@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.errors import ExperimentError
-from streamgauge.experiments.load import builtin_names, read_experiment
-from streamgauge.experiments.study import Study, make_study, plan_at
+from streamgauge.experiments.planning.files import builtin_names, read_experiment
+from streamgauge.experiments.planning.study import Study, make_study, plan_at
 from streamgauge.units import SECOND_US
 
 

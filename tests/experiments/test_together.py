@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from streamgauge.experiments.environment import Environment
-from streamgauge.experiments.load import read_experiment
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.study import Study, make_study
-from streamgauge.experiments.summarise import Facts
-from streamgauge.experiments.together import Finished, together
+from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.study import Study, make_study
+from streamgauge.experiments.running.environment import Environment
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.summarising.study import Finished, together
+from streamgauge.experiments.summarising.trial import Facts
 from streamgauge.measure.summary import Summary, Verdict
 from tests.cli import made_up
 

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamgauge.experiments.model import Load
+from streamgauge.experiments.planning.model import Load
 from streamgauge.measure.limits import OWN_WORD, Evidence, Pull, limits
 from streamgauge.measure.limits.findings import LEAST
 from streamgauge.queries.gaming.aggregation import AggregationQuery

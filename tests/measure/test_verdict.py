@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from streamgauge.errors import ExitCode
-from streamgauge.experiments.outcome import exit_code
+from streamgauge.experiments.summarising.outcome import exit_code
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import (
     Status,

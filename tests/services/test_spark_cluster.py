@@ -12,11 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from streamgauge.compute.java import find_java
 from streamgauge.errors import ComponentError
-from streamgauge.guard import Guard, marked
 from streamgauge.measure.sockets import Traffic, open_connections
+from streamgauge.processes.guard import Guard, marked
 from streamgauge.services.spark_cluster import SparkCluster
-from streamgauge.systems.spark.java import find_java
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc"
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
-from streamgauge.systems.spark.session import open_session
+from streamgauge.compute.session import open_session
 
 def where(_):
     import streamgauge

@@ -13,8 +13,8 @@ from pydantic.fields import FieldInfo
 from streamgauge import plugins
 from streamgauge.errors import StreamgaugeError
 from streamgauge.events.spec import DataSet
-from streamgauge.experiments.load import builtin_names, read_experiment
-from streamgauge.experiments.plan import GIVEN_BY_THE_LOAD
+from streamgauge.experiments.planning.files import builtin_names, read_experiment
+from streamgauge.experiments.planning.plan import GIVEN_BY_THE_LOAD
 from streamgauge.units import format_duration
 
 _NOT_FOR_FILES = frozenset({"oracle_is"})

@@ -14,9 +14,9 @@ from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from streamgauge.compute.java import OLDEST, Java, find_java
 from streamgauge.errors import StreamgaugeError
 from streamgauge.report import units
-from streamgauge.systems.spark.java import OLDEST, Java, find_java
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_PYSPARK = (4, 2)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.cli.terminal import Session
-from streamgauge.experiments.progress import PHASES, Progress
+from streamgauge.experiments.running.progress import PHASES, Progress
 from streamgauge.measure.summary import Summary
 from streamgauge.report import units
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from streamgauge import plugins
 from streamgauge.cli.catalogue import of_signature
-from streamgauge.experiments.model import Named
-from streamgauge.experiments.plan import Plan
-from streamgauge.experiments.study import Study
+from streamgauge.experiments.planning.model import Named
+from streamgauge.experiments.planning.plan import Plan
+from streamgauge.experiments.planning.study import Study
 from streamgauge.queries.own import BoundQuery
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamgauge.cli.checks import Check, Health
-from streamgauge.component import module_argv
+from streamgauge.compute.java import find_java
+from streamgauge.compute.session import open_session, spark_env
 from streamgauge.errors import StreamgaugeError
-from streamgauge.guard import Guard
-from streamgauge.systems.spark.java import find_java
-from streamgauge.systems.spark.session import open_session, spark_env
+from streamgauge.processes.component import module_argv
+from streamgauge.processes.guard import Guard
 
 if TYPE_CHECKING:
     import pyarrow as pa

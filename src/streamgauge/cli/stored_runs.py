@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.measure.summary import Summary
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})-(\d+)-.+")

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import ExitCode
-from streamgauge.experiments.load import read_experiment
-from streamgauge.experiments.outcome import exit_code
-from streamgauge.experiments.progress import Observer, Silent
-from streamgauge.experiments.run_directory import DEFAULT_RUNS, RunDirectory
-from streamgauge.experiments.runner import begun, execute
-from streamgauge.experiments.study import make_study
+from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.study import make_study
+from streamgauge.experiments.running.progress import Observer, Silent
+from streamgauge.experiments.running.run_directory import DEFAULT_RUNS, RunDirectory
+from streamgauge.experiments.running.runner import begun, execute
+from streamgauge.experiments.summarising.outcome import exit_code
 from streamgauge.measure.summary import Series, Summary
 
 

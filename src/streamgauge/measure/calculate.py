@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.component import Console
 from streamgauge.measure import latency
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Histogram, Latency, LatencySeries, Validation
 from streamgauge.measure.validation import validate
 from streamgauge.parts import read_parts
+from streamgauge.processes.component import Console
 from streamgauge.queries.load import build_query
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _results(spark: SparkSession, folder: Path) -> DataFrame | None:
 
 
 def main() -> None:
-    from streamgauge.systems.spark.session import open_session
+    from streamgauge.compute.session import open_session
 
     console = Console()
     config = CalculationConfig.model_validate_json(Path(sys.argv[1]).read_text())

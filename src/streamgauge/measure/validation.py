@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from streamgauge.compute.tasks import spread
 from streamgauge.driver.sink import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Validation
 from streamgauge.queries.base import Query
 from streamgauge.queries.replay import Slice
-from streamgauge.queries.tasks import spread
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamgauge.compute.tasks import spread
 from streamgauge.driver.sink import LATEST_EVENT_TIME
 from streamgauge.errors import ExperimentError
 from streamgauge.events.spec import DataSet
 from streamgauge.queries.base import OutputMode, Query, ResultShape
 from streamgauge.queries.replay import Replay, Slice
-from streamgauge.queries.tasks import spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

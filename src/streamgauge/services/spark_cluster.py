@@ -206,7 +206,7 @@ class SparkCluster:
     def _common_env(self) -> dict[str, str]:
         """The whole environment; executors inherit it from their worker."""
         # Systems build on services: at the top, this import would go round in a circle.
-        from streamgauge.systems.spark.java import find_java
+        from streamgauge.compute.java import find_java
 
         options = {
             "log4j2.configurationFile": (self._home / "conf" / _DAEMON_LOGGING).as_uri(),

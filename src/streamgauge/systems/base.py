@@ -16,8 +16,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.channels.direct.security import Endpoint
-from streamgauge.component import Component
 from streamgauge.driver.config import LoadConfig
+from streamgauge.processes.component import Component
 from streamgauge.queries.base import Query
 from streamgauge.queries.own import QueryConfig
 

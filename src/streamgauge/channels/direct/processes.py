@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict
 
 from streamgauge.channels.direct.security import Listen
 from streamgauge.channels.direct.servers import QueueServer, SinkServer
-from streamgauge.component import Console
 from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.instance import DriverInstance
 from streamgauge.driver.sink import ResultSink
+from streamgauge.processes.component import Console
 
 SINK_STATUS_EVERY_S = 0.5
 

@@ -80,7 +80,7 @@ def _remove(one: LeftOver) -> str:
 
 
 def _drop_dangling_latest(runs_dir: Path) -> None:
-    from streamgauge.experiments.run_directory import LATEST
+    from streamgauge.experiments.running.run_directory import LATEST
 
     latest = runs_dir / LATEST
     if latest.is_symlink() and not latest.exists():

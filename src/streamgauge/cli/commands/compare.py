@@ -95,7 +95,7 @@ def command(
 def _subject(name: str, runs_dir: Path) -> tuple[Subject, Series | None]:
     from streamgauge.compare.measured import run_subject
     from streamgauge.compare.published import published_subject
-    from streamgauge.experiments.run_directory import RunDirectory
+    from streamgauge.experiments.running.run_directory import RunDirectory
 
     if name.startswith(_PUBLISHED):
         return published_subject(name), None

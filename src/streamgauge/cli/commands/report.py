@@ -13,7 +13,7 @@ from streamgauge.cli.terminal import Session
 from streamgauge.errors import ComponentError, UsageError
 
 if TYPE_CHECKING:
-    from streamgauge.experiments.run_directory import RunDirectory
+    from streamgauge.experiments.running.run_directory import RunDirectory
 
 
 @click.command("report")
@@ -48,7 +48,7 @@ def command(session: Session, run: str | None, runs_dir: Path, open_it: bool) ->
 
 
 def _directory(run: str | None, runs_dir: Path) -> RunDirectory:
-    from streamgauge.experiments.run_directory import LATEST, RunDirectory
+    from streamgauge.experiments.running.run_directory import LATEST, RunDirectory
 
     if run is None and not (runs_dir / LATEST).exists():
         raise UsageError(

@@ -15,9 +15,9 @@ from streamgauge.cli.terminal import QUICK_STAMP, Session
 from streamgauge.errors import StreamgaugeError, UsageError
 
 if TYPE_CHECKING:
-    from streamgauge.experiments.progress import Observer
-    from streamgauge.experiments.run_directory import RunDirectory
-    from streamgauge.experiments.study import Study
+    from streamgauge.experiments.planning.study import Study
+    from streamgauge.experiments.running.progress import Observer
+    from streamgauge.experiments.running.run_directory import RunDirectory
 
 
 @click.command("run")
@@ -44,11 +44,11 @@ def command(
     Progress goes to standard error, the result to standard output; with --json that is the
     summary and nothing else. The exit code says how it went, see `streamgauge --help`.
     """
-    from streamgauge.experiments import runner
     from streamgauge.experiments.api import repeat_command
-    from streamgauge.experiments.load import read_experiment
-    from streamgauge.experiments.outcome import exit_code
-    from streamgauge.experiments.study import make_study
+    from streamgauge.experiments.planning.files import read_experiment
+    from streamgauge.experiments.planning.study import make_study
+    from streamgauge.experiments.running import runner
+    from streamgauge.experiments.summarising.outcome import exit_code
 
     if resume is not None:
         if experiment is not None or settings or quick or dry_run:
@@ -98,7 +98,7 @@ def _watched(
     session: Session, work: Callable[[Observer], RunDirectory], *, as_json: bool
 ) -> RunDirectory:
     from streamgauge.cli.progress import watcher
-    from streamgauge.experiments.run_directory import RunDirectory
+    from streamgauge.experiments.running.run_directory import RunDirectory
 
     observer = watcher(session)
     try:

@@ -13,7 +13,7 @@ from streamgauge.cli.terminal import Session
 from streamgauge.errors import ExperimentError, StreamgaugeError
 
 if TYPE_CHECKING:
-    from streamgauge.experiments.study import Study
+    from streamgauge.experiments.planning.study import Study
 
 
 @click.command("validate")
@@ -62,8 +62,8 @@ def _extent(study: Study) -> str:
 
 
 def _checked(experiment: str, settings: tuple[str, ...], *, quick: bool) -> Study:
-    from streamgauge.experiments.load import read_experiment
-    from streamgauge.experiments.study import make_study
+    from streamgauge.experiments.planning.files import read_experiment
+    from streamgauge.experiments.planning.study import make_study
 
     return make_study(*read_experiment(experiment, settings, quick=quick))
 

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from streamgauge.compute.tasks import spread
 from streamgauge.driver.sink import LATEST_EVENT_TIME
 from streamgauge.events.spec import EVENT_TIME, DataSet
 from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.queries.replay import Columns, Replay, Slice
-from streamgauge.queries.tasks import spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,13 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
+from streamgauge.compute.tasks import spread
 from streamgauge.driver.sink import LATEST_EVENT_TIME
 from streamgauge.events.gaming import GEOS
 from streamgauge.events.spec import EVENT_TIME, DataSet
 from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.queries.replay import Columns, Replay
-from streamgauge.queries.tasks import spread
 from streamgauge.units import Share
 
 if TYPE_CHECKING:

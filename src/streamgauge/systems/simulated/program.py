@@ -15,7 +15,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.channels.direct.protocol import QueueClient, Range, SinkClient
-from streamgauge.component import Console
+from streamgauge.processes.component import Console
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.load import build_query
 from streamgauge.systems.base import Assignment

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from streamgauge.component import Component, module_argv
 from streamgauge.errors import ExperimentError
+from streamgauge.processes.component import Component, module_argv
 from streamgauge.queries.base import Query
 from streamgauge.systems.base import System, SystemContext
 from streamgauge.systems.simulated.program import Faults, SimulatedProgramConfig

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.channels.direct.protocol import SinkClient
-from streamgauge.component import Console
 from streamgauge.errors import StreamgaugeError
+from streamgauge.processes.component import Console
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
@@ -59,7 +59,7 @@ class SparkProgram:
 
     def run(self) -> None:
         from streamgauge.channels.direct.spark_source import DirectSource
-        from streamgauge.systems.spark.session import open_session
+        from streamgauge.compute.session import open_session
 
         config = self._config
         self._console.emit("phase", name="starting Spark")

@@ -11,14 +11,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from streamgauge.component import Component, module_argv
+from streamgauge.compute.java import find_java
+from streamgauge.compute.session import spark_env
 from streamgauge.errors import ExperimentError
+from streamgauge.processes.component import Component, module_argv
 from streamgauge.queries.base import Query
 from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import System, SystemContext
-from streamgauge.systems.spark.java import find_java
 from streamgauge.systems.spark.program import SparkProgramConfig
-from streamgauge.systems.spark.session import spark_env
 from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
 _STATE_STORES = {

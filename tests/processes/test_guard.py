@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.errors import ComponentError
-from streamgauge.guard import Guard
+from streamgauge.processes.guard import Guard
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 

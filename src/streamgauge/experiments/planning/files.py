@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from streamgauge.errors import ExperimentError, UsageError
-from streamgauge.experiments.model import Experiment
-from streamgauge.experiments.validation import validated
+from streamgauge.experiments.planning.model import Experiment
+from streamgauge.experiments.planning.validation import validated
 
 BUILT_IN = files("streamgauge.experiments") / "builtin"
 QUICK_DEFAULTS: dict[str, Any] = {"duration": "10 s", "warm_up": "25 %"}

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 
 from streamgauge.errors import RunInterrupted, StreamgaugeError
-from streamgauge.experiments.plan import (
+from streamgauge.experiments.planning.plan import (
     MEASURE_ESTIMATE_US,
     MEASURE_SHARE,
     START_ESTIMATE_US,
     Plan,
 )
-from streamgauge.experiments.progress import PHASES, Observer, Progress
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.station import Station
-from streamgauge.experiments.summarise import Facts, summarise
-from streamgauge.experiments.trial import Trial
+from streamgauge.experiments.running.progress import PHASES, Observer, Progress
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.station import Station
+from streamgauge.experiments.running.trial import Trial
+from streamgauge.experiments.summarising.trial import Facts, summarise
 from streamgauge.measure.calculate import CalculationWork
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.search import ProbeJudge

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from streamgauge.experiments.thresholds import Threshold
+from streamgauge.experiments.planning.thresholds import Threshold
 from streamgauge.measure.search.settings import SHORTEST_PROBE_US
 from streamgauge.units import (
     SECOND_US,

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamgauge.errors import UsageError
-from streamgauge.experiments.measurement import Measurement
-from streamgauge.experiments.plan import Plan
-from streamgauge.experiments.progress import Observer, Progress
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.station import Station
-from streamgauge.experiments.study import Group, Study, plan_at
-from streamgauge.experiments.summarise import Facts
-from streamgauge.experiments.trial import Trial
+from streamgauge.experiments.planning.plan import Plan
+from streamgauge.experiments.planning.study import Group, Study, plan_at
+from streamgauge.experiments.running.measurement import Measurement
+from streamgauge.experiments.running.progress import Observer, Progress
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.station import Station
+from streamgauge.experiments.running.trial import Trial
+from streamgauge.experiments.summarising.trial import Facts
 from streamgauge.measure.search import (
     ProbeJudge,
     ProbeOrder,

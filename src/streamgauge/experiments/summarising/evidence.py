@@ -6,14 +6,14 @@ import os
 import re
 from collections import Counter
 
-from streamgauge.experiments.plan import Plan
-from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.compute.session import is_local
+from streamgauge.experiments.planning.plan import Plan
+from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.measure.limits import Evidence, pulls_of
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Summary
 from streamgauge.parts import read_parts
 from streamgauge.systems.spark.own_words import BatchWords
-from streamgauge.systems.spark.session import is_local
 from streamgauge.systems.spark.system import SparkSystem
 
 SAMPLED_EVENTS = 20_000

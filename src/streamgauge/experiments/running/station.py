@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from streamgauge.component import LARGE_ARRAYS, Component, module_argv
-from streamgauge.experiments.plan import Plan
-from streamgauge.guard import Guard
+from streamgauge.compute.java import find_java
+from streamgauge.compute.session import spark_env
+from streamgauge.experiments.planning.plan import Plan
 from streamgauge.measure.calculate import CalculationConfig, CalculationWork, Findings
+from streamgauge.processes.component import LARGE_ARRAYS, Component, module_argv
+from streamgauge.processes.guard import Guard
 from streamgauge.systems.base import System, SystemContext
-from streamgauge.systems.spark.java import find_java
-from streamgauge.systems.spark.session import spark_env
 
 CALCULATION_TIMEOUT_S = 1_800.0
 

@@ -16,15 +16,15 @@ from types import FrameType
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.errors import ExitCode, RunInterrupted, StreamgaugeError, UsageError
-from streamgauge.experiments.environment import Environment
-from streamgauge.experiments.load import read_experiment
-from streamgauge.experiments.measurement import Measurement
-from streamgauge.experiments.progress import Observer
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.station import Station
-from streamgauge.experiments.study import Study, make_study
-from streamgauge.experiments.study_run import StudyRun
-from streamgauge.experiments.summarise import Facts
+from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.study import Study, make_study
+from streamgauge.experiments.running.environment import Environment
+from streamgauge.experiments.running.measurement import Measurement
+from streamgauge.experiments.running.progress import Observer
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.station import Station
+from streamgauge.experiments.running.study_run import StudyRun
+from streamgauge.experiments.summarising.trial import Facts
 
 
 class Origin(BaseModel):

@@ -10,16 +10,16 @@ from typing import Any
 
 from streamgauge.compare.published import figures_of
 from streamgauge.errors import ExperimentError, UsageError
-from streamgauge.experiments.load import put
-from streamgauge.experiments.model import Experiment
-from streamgauge.experiments.plan import (
+from streamgauge.experiments.planning.files import put
+from streamgauge.experiments.planning.model import Experiment
+from streamgauge.experiments.planning.plan import (
     MEASURE_ESTIMATE_US,
     MEASURE_SHARE,
     START_ESTIMATE_US,
     Plan,
     make_plan,
 )
-from streamgauge.experiments.validation import validated
+from streamgauge.experiments.planning.validation import validated
 from streamgauge.measure.search import WARM_UP_US, SearchSettings, estimated_us
 from streamgauge.measure.search.settings import FIRST_GUESS_PER_S, SHORTEST_PROBE_US
 from streamgauge.units import SECOND_US, format_duration

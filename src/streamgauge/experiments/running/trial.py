@@ -9,18 +9,18 @@ from contextlib import contextmanager
 
 from streamgauge.channels.direct.processes import InstanceProcessConfig, SinkProcessConfig
 from streamgauge.channels.direct.security import Endpoint
-from streamgauge.component import LARGE_ARRAYS, Component, Message, module_argv
 from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.sink import SinkStatus
-from streamgauge.experiments.plan import Plan
-from streamgauge.experiments.progress import Progress
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.station import Station
+from streamgauge.experiments.planning.plan import Plan
+from streamgauge.experiments.running.progress import Progress
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.station import Station
 from streamgauge.measure.monitor import Monitor, Role
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.search import Look, ProbeJudge
 from streamgauge.measure.summary import MonitorCost
+from streamgauge.processes.component import LARGE_ARRAYS, Component, Message, module_argv
 from streamgauge.systems.base import Assignment
 
 TICK_S = 0.1

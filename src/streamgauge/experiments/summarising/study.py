@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.study import RATE, Study, StudyCase
-from streamgauge.experiments.summarise import Facts, flat_parameters
+from streamgauge.experiments.planning.study import RATE, Study, StudyCase
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.summarising.trial import Facts, flat_parameters
 from streamgauge.measure.search import ProbeOutcome, SearchResult
 from streamgauge.measure.spread import spread_of
 from streamgauge.measure.summary import (

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamgauge.errors import ComponentError, RunInterrupted, StreamgaugeError
-from streamgauge.experiments.measurement import Measurement
-from streamgauge.experiments.progress import Observer, Progress
-from streamgauge.experiments.run_directory import RunDirectory
-from streamgauge.experiments.searching import Searching
-from streamgauge.experiments.station import Station
-from streamgauge.experiments.study import Group, Study, StudyCase, plan_at
-from streamgauge.experiments.summarise import Facts
-from streamgauge.experiments.together import Finished, together
+from streamgauge.experiments.planning.study import Group, Study, StudyCase, plan_at
+from streamgauge.experiments.running.measurement import Measurement
+from streamgauge.experiments.running.progress import Observer, Progress
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.searching import Searching
+from streamgauge.experiments.running.station import Station
+from streamgauge.experiments.summarising.study import Finished, together
+from streamgauge.experiments.summarising.trial import Facts
 from streamgauge.measure.search import SearchResult
 from streamgauge.measure.summary import Status, Summary
 from streamgauge.report.case_words import case_label

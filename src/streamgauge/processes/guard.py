@@ -39,7 +39,7 @@ class Guard:
         self.scratch = Path(tempfile.mkdtemp(prefix="streamgauge-"))
         clean = {name: value for name, value in os.environ.items() if name != MARKER}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "streamgauge.guard", self.mark, str(self.scratch)],
+            [sys.executable, "-m", "streamgauge.processes.guard", self.mark, str(self.scratch)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

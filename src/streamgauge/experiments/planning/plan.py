@@ -16,8 +16,8 @@ from streamgauge.driver.config import LoadConfig, PolicyConfig, ScheduleConfig
 from streamgauge.driver.policies import QueueMarks
 from streamgauge.errors import ExperimentError
 from streamgauge.events.spec import StreamSpec
-from streamgauge.experiments.model import Experiment, Named
-from streamgauge.experiments.validation import explained, unknown_key, validated
+from streamgauge.experiments.planning.model import Experiment, Named
+from streamgauge.experiments.planning.validation import explained, unknown_key, validated
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig

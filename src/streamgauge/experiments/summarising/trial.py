@@ -7,10 +7,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from streamgauge.driver.instance import InstanceStatus
-from streamgauge.experiments.environment import Environment
-from streamgauge.experiments.evidence import evidence
-from streamgauge.experiments.plan import Plan
-from streamgauge.experiments.run_directory import RunDirectory
+from streamgauge.experiments.planning.plan import Plan
+from streamgauge.experiments.running.environment import Environment
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.summarising.evidence import evidence
 from streamgauge.measure.calculate import Findings
 from streamgauge.measure.limits import limits
 from streamgauge.measure.monitor import resource_series, resource_summary

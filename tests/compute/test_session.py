@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.systems.spark.session import python_sockets
+from streamgauge.compute.session import python_sockets
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.systems.spark.java import find_java
+from streamgauge.compute.java import find_java
 
 
 def fake_java(home: Path, version: str) -> Path:
@@ -61,7 +61,7 @@ def test_spark_starts_on_the_runtime_from_pypi(tmp_path: Path) -> None:
     java = find_java({"PATH": ""})
     program = (
         "from pathlib import Path\n"
-        "from streamgauge.systems.spark.session import open_session\n"
+        "from streamgauge.compute.session import open_session\n"
         f"spark = open_session('java', 'local[1]', Path({str(tmp_path)!r}), {{}})\n"
         "rows = spark.range(5).mapInArrow(lambda b: b, 'id long').count()\n"
         "print(rows, spark._jvm.java.lang.System.getProperty('java.version'))\n"

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel
 
 from streamgauge.errors import UsageError
-from streamgauge.experiments.model import Experiment
+from streamgauge.experiments.planning.model import Experiment
 from streamgauge.measure.summary import Series, Status, Summary
 
 LATEST = "latest"

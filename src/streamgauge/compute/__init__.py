@@ -1,0 +1,1 @@
+"""Spark as the station's own tool: sessions, the Java they run on, vectorised work in parallel."""

@@ -1,0 +1,1 @@
+"""Runs trials, searches and studies, and keeps what was measured."""
