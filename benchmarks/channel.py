@@ -23,18 +23,19 @@ from typing import TYPE_CHECKING
 from benchmarks.results import Figure
 from streamgauge.channels.direct.processes import InstanceProcessConfig
 from streamgauge.channels.direct.security import Endpoint, Listen
-from streamgauge.channels.direct.spark_source import (
+from streamgauge.compute.java import find_java
+from streamgauge.compute.session import open_session
+from streamgauge.driver.config import InstanceConfig, LoadConfig, ScheduleConfig
+from streamgauge.events.gaming import GamingDataSet
+from streamgauge.events.spec import EVENT_TIME
+from streamgauge.processes.component import Component, module_argv
+from streamgauge.processes.launcher import Launcher
+from streamgauge.systems.spark.direct import (
     OFFSET,
     DirectSource,
     SourceConfig,
     read_events,
 )
-from streamgauge.compute.java import find_java
-from streamgauge.compute.session import open_session
-from streamgauge.driver.config import InstanceConfig, LoadConfig, PolicyConfig, ScheduleConfig
-from streamgauge.events.gaming import GamingDataSet
-from streamgauge.events.spec import EVENT_TIME
-from streamgauge.processes.component import Component, module_argv
 from streamgauge.systems.spark.system import SparkSystem
 from streamgauge.units import SECOND_US
 
@@ -51,7 +52,7 @@ ROWS_PER_BATCH = 4_000_000
 BATCHES = 20
 WARM_UP = 1
 ROUNDS = 5
-QUEUE = PolicyConfig(shares=(0.25 / 60, 0.5 / 60, 1 / 60))
+MOST_QUEUED = ROWS_PER_BATCH // INSTANCES
 """One batch. With what a generator makes ahead, at most two batches wait when the measurement
 begins; everything else is generated while it runs."""
 
@@ -180,9 +181,9 @@ def _counting(
 @contextmanager
 def _driver(folder: Path) -> Iterator[tuple[LoadConfig, dict[int, Endpoint]]]:
     """Driver instances whose whole load is due already: they generate as fast as they can."""
-    load = LoadConfig(
+    load = LoadConfig.shared(
         # A count reads no column besides the time.
-        streams={"purchases": GamingDataSet.of().streams["purchases"].reading(())},
+        sources={"purchases": GamingDataSet.of().streams["purchases"].reading(())},
         schedule=ScheduleConfig(duration_us=BATCHES * SECOND_US, rate_per_s=ROWS_PER_BATCH),
         instances=INSTANCES,
         seed=1,
@@ -195,7 +196,7 @@ def _driver(folder: Path) -> Iterator[tuple[LoadConfig, dict[int, Endpoint]]]:
                 instance=InstanceConfig(
                     load=load,
                     instance=number,
-                    policy=QUEUE,
+                    most_queued=MOST_QUEUED,
                     folder=folder / str(number),
                 ),
                 listen=listen,
@@ -207,6 +208,7 @@ def _driver(folder: Path) -> Iterator[tuple[LoadConfig, dict[int, Endpoint]]]:
                 f"driver instance {number}",
                 module_argv("streamgauge.channels.direct.processes", "instance", str(path)),
                 log=folder / f"{number}.log",
+                launcher=Launcher({}),
             )
             stack.callback(component.stop)
             endpoints[number] = Endpoint.model_validate(component.wait_for("ready", 30)["endpoint"])

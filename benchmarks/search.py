@@ -30,11 +30,11 @@ from statistics import fmean, median
 
 from benchmarks.results import Figure
 from streamgauge.driver.config import PolicyConfig
-from streamgauge.driver.policies import CombinedPolicy, Policy, QueueMarks, QueueSample
+from streamgauge.driver.observations import Observation
+from streamgauge.driver.policies import CombinedPolicy, Policy, QueueMarks
 from streamgauge.measure.search import (
     WARM_UP_US,
-    Look,
-    ProbeJudge,
+    BatchJudge,
     ProbeOrder,
     Search,
     SearchSettings,
@@ -125,28 +125,27 @@ class Load:
         """When a pull shows, and how much has been drained then."""
         self._next_batch_s = 0.0
 
-    def look(self, time_s: float) -> Look:
+    def look(self, time_s: float) -> Observation:
         """What the driver instances say of that moment."""
         while self._next_batch_s <= time_s:
             self._work(self._rate_per_s * self._next_batch_s)
         last = bisect_right(self._pulls, time_s, key=lambda pull: pull[0]) - 1
         pulled_s, drained = self._pulls[last]
         offered = int(self._rate_per_s * time_s)
-        return Look(
+        return Observation(
+            source="",
             time_us=round(time_s * SECOND_US),
             offered=offered,
-            drained=min(offered, drained),
-            worked_off=self._pulls[max(0, last - 1)][1],
-            pulled_us=round(pulled_s * SECOND_US),
+            taken=min(offered, drained),
+            finished=self._pulls[max(0, last - 1)][1],
+            taken_at_us=round(pulled_s * SECOND_US),
         )
 
     def judged(self, policy: Policy, after_s: float, until_s: float) -> str | None:
         """What a policy says of the queue, the first objection if there are several."""
         first, last = (math.floor(round(t / SAMPLE_S, 6)) for t in (after_s, until_s))
         for tick in range(first + 1, last + 1):
-            look = self.look(tick * SAMPLE_S)
-            queued = look.offered - look.drained
-            objection = policy.judge(QueueSample(look.time_us, look.offered, queued))
+            objection = policy.judge(self.look(tick * SAMPLE_S))
             if objection is not None:
                 return objection
         return None
@@ -181,7 +180,7 @@ def search(system: MicroBatchSystem, settings: SearchSettings, draw: random.Rand
     seconds = 0.0
     while (order := ours.next()) is not None:
         load = system.offer(order.rate_per_s)
-        judge = ProbeJudge(order, settings.precision)
+        judge = BatchJudge(order, settings.precision)
         policy = _policy(order) if order.kind != "saturate" else None
         delay_s = draw.uniform(0, LOOK_S)
         time_s, verdict, objection = 0.0, None, None

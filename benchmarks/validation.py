@@ -12,10 +12,9 @@ from benchmarks.results import Figure
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import open_session
 from streamgauge.driver.config import LoadConfig, ScheduleConfig
-from streamgauge.driver.instance import InstanceStatus
-from streamgauge.driver.sink import ARRIVAL
+from streamgauge.events.spec import ARRIVAL
 from streamgauge.measure.calculate import CalculationWork, calculate
-from streamgauge.measure.record import RunRecord
+from streamgauge.measure.record import RunRecord, SourceRecord
 from streamgauge.measure.summary import Validation
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.own import QueryConfig
@@ -33,8 +32,8 @@ def measure_validation(folder: Path) -> Iterator[Figure]:
     conf = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
     spark = open_session("bench", "local[*]", folder, conf, short=True)
     query = AggregationQuery()
-    load = LoadConfig(
-        streams=query.streams,
+    load = LoadConfig.shared(
+        sources=query.streams,
         schedule=ScheduleConfig(duration_us=SECONDS * 1_000_000, rate_per_s=RATE_PER_S),
         instances=INSTANCES,
         seed=1,
@@ -69,7 +68,7 @@ def measure_validation(folder: Path) -> Iterator[Figure]:
 
 def _record(load: LoadConfig) -> RunRecord:
     offered = RATE_PER_S * SECONDS // INSTANCES
-    schedule = load.schedule.build()
+    built = load.build()
     return RunRecord(
         load=load,
         query=QueryConfig(name="gaming.aggregation"),
@@ -79,7 +78,7 @@ def _record(load: LoadConfig) -> RunRecord:
         closed_us=START_US + 2 * SECONDS * 1_000_000,
         drained=True,
         instances=[
-            InstanceStatus(
+            SourceRecord(
                 instance=number,
                 stream="purchases",
                 time_us=SECONDS * 1_000_000,
@@ -89,7 +88,7 @@ def _record(load: LoadConfig) -> RunRecord:
                 queue_max=0,
                 queue_limits=(1, 2, 3),
                 lag_p99_us=0,
-                fingerprint=load.events(schedule, number).fingerprint(0, offered),
+                fingerprint=built.feeds[number].events.fingerprint(0, offered),
             )
             for number in range(INSTANCES)
         ],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamgauge.driver.config import InstanceConfig, LoadConfig, PolicyConfig, ScheduleConfig
+from streamgauge.driver.config import InstanceConfig, LoadConfig, ScheduleConfig
 from streamgauge.events.gaming import GamingDataSet
-from streamgauge.events.spec import StreamSpec
+from streamgauge.events.sources import Source
 from streamgauge.queries.base import Query
 from streamgauge.queries.replay import Replay
 
@@ -18,7 +18,7 @@ WIDE_LAG = "2 s"
 
 
 def load_of(
-    streams: Mapping[str, StreamSpec] | None = None,
+    streams: Mapping[str, Source] | None = None,
     *,
     rate_per_s: float = 1_000,
     seconds: float = 5,
@@ -27,8 +27,8 @@ def load_of(
     disorder_us: int = 0,
     schedule: str = "constant",
 ) -> LoadConfig:
-    return LoadConfig(
-        streams=dict(streams or GamingDataSet.of(keys=20).streams),
+    return LoadConfig.shared(
+        sources=dict(streams or GamingDataSet.of(keys=20).streams),
         schedule=ScheduleConfig(
             name=schedule, duration_us=round(seconds * 1e6), rate_per_s=rate_per_s
         ),
@@ -41,11 +41,12 @@ def load_of(
 def replay_of(query: Query, **settings: object) -> Replay:
     """A run that offered everything it had planned."""
     load = load_of(query.streams, **settings)  # type: ignore[arg-type]
-    schedule = load.schedule.build()
-    total = schedule.total
-    offered = tuple(len(range(i, total, load.instances)) for i in range(load.instances))
-    return Replay(load, START_US, offered)
+    return whole_replay(load)
+
+
+def whole_replay(load: LoadConfig) -> Replay:
+    return Replay(load, START_US, tuple(feed.times.total for feed in load.build().feeds))
 
 
 def instance_of(load: LoadConfig, number: int, folder: object) -> InstanceConfig:
-    return InstanceConfig(load=load, instance=number, policy=PolicyConfig(), folder=folder)
+    return InstanceConfig(load=load, instance=number, most_queued=10_000_000, folder=folder)

@@ -13,8 +13,10 @@ from streamgauge.version import __version__
 if TYPE_CHECKING:
     from streamgauge.errors import StreamgaugeError
     from streamgauge.events.columns import Choice, Keys, Real, Whole
-    from streamgauge.events.spec import DataSet, StreamSpec, event_spec
+    from streamgauge.events.sources import StreamSpec, recorded, text
+    from streamgauge.events.spec import DataSet, event_spec
     from streamgauge.experiments.api import Result, resume, run
+    from streamgauge.queries.base import Service, Table
     from streamgauge.queries.own import query
 
 _HOMES = {
@@ -23,13 +25,17 @@ _HOMES = {
     "Keys": "streamgauge.events.columns",
     "Real": "streamgauge.events.columns",
     "Result": "streamgauge.experiments.api",
-    "StreamSpec": "streamgauge.events.spec",
+    "Service": "streamgauge.queries.base",
+    "StreamSpec": "streamgauge.events.sources",
     "StreamgaugeError": "streamgauge.errors",
+    "Table": "streamgauge.queries.base",
     "Whole": "streamgauge.events.columns",
     "event_spec": "streamgauge.events.spec",
     "query": "streamgauge.queries.own",
+    "recorded": "streamgauge.events.sources",
     "resume": "streamgauge.experiments.api",
     "run": "streamgauge.experiments.api",
+    "text": "streamgauge.events.sources",
 }
 
 __all__ = [
@@ -38,14 +44,18 @@ __all__ = [
     "Keys",
     "Real",
     "Result",
+    "Service",
     "StreamSpec",
     "StreamgaugeError",
+    "Table",
     "Whole",
     "__version__",
     "event_spec",
     "query",
+    "recorded",
     "resume",
     "run",
+    "text",
 ]
 
 

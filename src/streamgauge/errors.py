@@ -51,6 +51,13 @@ class ExperimentError(UsageError):
     def __init__(self, key: str, problem: str, *, fix: str = "") -> None:
         super().__init__(f"{key}: {problem}", fix=fix)
         self.key = key
+        self.problem = problem
+
+    def moved(self, section: str, to: str) -> ExperimentError:
+        """The same error about the same setting of another section."""
+        if not self.key.startswith(f"{section}."):
+            return self
+        return ExperimentError(to + self.key.removeprefix(section), self.problem, fix=self.fix)
 
 
 class ComponentError(StreamgaugeError):

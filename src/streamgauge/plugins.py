@@ -1,4 +1,4 @@
-"""Finds systems, queries, data sets, policies and schedules by name.
+"""Finds systems, queries, policies and schedules by name.
 
 A name is that of an entry point (any installed package may add one), or `file.py:object` or
 `module:object` for something of the user's own.
@@ -17,7 +17,7 @@ from typing import Any
 
 from streamgauge.errors import ExperimentError
 
-GROUPS = ("queries", "data_sets", "systems", "policies", "schedules")
+GROUPS = ("queries", "channels", "systems", "policies", "schedules")
 
 
 def names(group: str) -> list[str]:
@@ -47,6 +47,12 @@ def load(group: str, name: str, *, key: str, base: Path | None = None) -> Any:
         f"there is no `{name}` among the {what}",
         fix=f"did you mean `{near[0]}`?" if near else f"choose one of: {', '.join(known)}",
     )
+
+
+def load_path(path: str) -> Any:
+    """The object behind `module:object`, for paths that are not the user's."""
+    module, _, attribute = path.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 def _load_own(name: str, *, key: str, base: Path) -> Any:

@@ -18,8 +18,9 @@ from streamgauge.channels.direct.protocol import QueueClient, Range, SinkClient
 from streamgauge.channels.direct.security import Endpoint, Listen
 from streamgauge.channels.direct.servers import QueueServer, SinkServer
 from streamgauge.driver.instance import DriverInstance
-from streamgauge.driver.sink import ARRIVAL, ResultSink
+from streamgauge.driver.sink import ResultSink
 from streamgauge.errors import ExperimentError
+from streamgauge.events.spec import ARRIVAL
 from streamgauge.parts import read_parts
 from tests.loads import instance_of, load_of
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.experiments.running.run_directory import RunDirectory
-from streamgauge.measure.summary import Series, Summary
+from streamgauge.measure.summary import Series, StudySummary, Summary, TrialSummary
 
 STATISTICS = {"count": 1_000, "mean": 900.0, "min": 400.0, "max": 2_400.0, "p50": 850.0}
 
 
-def summary(**changes: Any) -> Summary:
+def summary(**changes: Any) -> TrialSummary:
     """Of a run that went well."""
-    return Summary.model_validate(
+    return TrialSummary.model_validate(
         {
             "name": "quickstart",
             "run": "2026-01-02-1-quickstart",
@@ -43,6 +43,12 @@ def summary(**changes: Any) -> Summary:
             **changes,
         }
     )
+
+
+def study(**changes: Any) -> StudySummary:
+    """Of a study with the figures of that run; it needs `trials`."""
+    only_of_trials = {"driver", "monitor", "varied", "repetition"}
+    return StudySummary.model_validate({**summary().model_dump(exclude=only_of_trials), **changes})
 
 
 def stored(runs: Path, found: Summary | None, *, age_s: float = 0.0) -> RunDirectory:

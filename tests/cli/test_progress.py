@@ -8,9 +8,7 @@ from rich.console import Console
 
 from streamgauge.cli.progress import LiveDisplay, PlainLines, watcher
 from streamgauge.cli.terminal import Session
-from streamgauge.experiments.running.progress import Progress
-
-from . import made_up
+from streamgauge.experiments.running.log import Progress
 
 RUN = Path("runs/2026-01-02-1-quickstart")
 
@@ -98,7 +96,7 @@ def test_a_finished_run_leaves_only_the_phases_on_the_screen() -> None:
     display = LiveDisplay(told.session, clock=told.clock)
     for phase in ("start", "load", "drain", "measure", "report"):
         display.progress(Progress(phase, "", 1.0, 1.0))
-    display.finished(made_up.summary())
+    display.finished()
     told.session.err.print(display.render())
     assert told.text.count("✓") == 6
     assert "elapsed" not in told.text
@@ -109,7 +107,7 @@ def test_a_phase_that_was_broken_off_is_marked() -> None:
     display = LiveDisplay(told.session, clock=told.clock)
     for phase in ("start", "load", "report"):
         display.progress(Progress(phase, "", 1.0, 1.0))
-    display.finished(made_up.summary(status="interrupted"))
+    display.finished()
     told.session.err.print(display.render())
     assert "✗  load" in told.text
     assert "·  drain" in told.text

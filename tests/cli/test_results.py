@@ -14,7 +14,8 @@ REPORT = Path("runs/x/report.html")
 
 
 def shown(capsys: pytest.CaptureFixture[str], **changes: Any) -> str:
-    show(Session(), made_up.summary(**changes), REPORT)
+    make = made_up.study if "trials" in changes else made_up.summary
+    show(Session(), make(**changes), REPORT)
     return capsys.readouterr().out
 
 

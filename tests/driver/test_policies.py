@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamgauge.driver.observations import Observation
 from streamgauge.driver.policies import (
     CombinedPolicy,
     CountPolicy,
     Policy,
     QueueMarks,
-    QueueSample,
     SettledPolicy,
     TimePolicy,
     judge_full,
@@ -36,25 +36,26 @@ marks_strategy = st.builds(
 )
 
 
+def seen_at(time_us: int, offered: int, queued: int) -> Observation:
+    return Observation("a queue", time_us, offered, offered - queued)
+
+
 def _samples(
     sizes: Iterable[int], *, every_us: int = 100_000, pushes: int = 100
-) -> list[QueueSample]:
-    return [
-        QueueSample(time_us=tick * every_us, pushed=tick * pushes, size=size)
-        for tick, size in enumerate(sizes)
-    ]
+) -> list[Observation]:
+    return [seen_at(tick * every_us, tick * pushes, size) for tick, size in enumerate(sizes)]
 
 
-def _first_reason(policy: Policy, samples: Iterable[QueueSample]) -> str | None:
+def _first_reason(policy: Policy, samples: Iterable[Observation]) -> str | None:
     return next((reason for sample in samples if (reason := policy.judge(sample))), None)
 
 
-def _judged_at(policy: Policy, samples: Iterable[QueueSample]) -> int | None:
+def _judged_at(policy: Policy, samples: Iterable[Observation]) -> int | None:
     return next((i for i, sample in enumerate(samples) if policy.judge(sample)), None)
 
 
 @st.composite
-def histories(draw: st.DrawFn, largest: int = 2_500) -> list[QueueSample]:
+def histories(draw: st.DrawFn, largest: int = 2_500) -> list[Observation]:
     """Any course of a queue, often at a mark or between two."""
     sizes = st.one_of(
         st.sampled_from([0, MARKS.acceptable, MARKS.acceptable + 1, MARKS.tolerable, largest]),
@@ -68,7 +69,7 @@ def histories(draw: st.DrawFn, largest: int = 2_500) -> list[QueueSample]:
     for step_us, pushes, size in draw(st.lists(ticks, min_size=length, max_size=length)):
         time_us += step_us
         pushed += pushes
-        samples.append(QueueSample(time_us, pushed, size))
+        samples.append(seen_at(time_us, pushed, size))
     return samples
 
 
@@ -76,7 +77,7 @@ def histories(draw: st.DrawFn, largest: int = 2_500) -> list[QueueSample]:
 @few
 @given(histories(largest=MARKS.acceptable))
 def test_a_queue_never_above_q_a_is_never_judged(
-    policy_class: PolicyClass, samples: list[QueueSample]
+    policy_class: PolicyClass, samples: list[Observation]
 ) -> None:
     assert _first_reason(policy_class(MARKS), samples) is None
 
@@ -94,28 +95,28 @@ def test_a_queue_that_grows_without_end_is_judged_before_it_is_full(
     policy = policy_class(marks)
     judged = _judged_at(policy, samples)
     assert judged is not None
-    assert samples[judged].size > marks.acceptable
-    assert samples[judged].size <= marks.tolerable + growth
+    assert samples[judged].queued > marks.acceptable
+    assert samples[judged].queued <= marks.tolerable + growth
 
 
 @all_policies
 @few
 @given(histories())
 def test_above_q_b_is_unsustainable_at_once(
-    policy_class: PolicyClass, samples: list[QueueSample]
+    policy_class: PolicyClass, samples: list[Observation]
 ) -> None:
     policy = policy_class(MARKS)
     for sample in samples:
         reason = policy.judge(sample)
-        if sample.size > MARKS.tolerable:
+        if sample.queued > MARKS.tolerable:
             assert reason is not None
             assert "q_b" in reason
 
 
 @all_policies
 def test_a_full_queue_is_called_full(policy_class: PolicyClass) -> None:
-    below = QueueSample(31_240_000, 70_000, MARKS.capacity - 1)
-    full = QueueSample(31_240_000, 70_000, MARKS.capacity)
+    below = seen_at(31_240_000, 70_000, MARKS.capacity - 1)
+    full = seen_at(31_240_000, 70_000, MARKS.capacity)
     assert judge_full(MARKS, below) is None
     reason = "queue of 6,000 events is full, q_n = 6,000, at 31.2 s"
     assert judge_full(MARKS, full) == policy_class(MARKS).judge(full) == reason
@@ -124,7 +125,7 @@ def test_a_full_queue_is_called_full(policy_class: PolicyClass) -> None:
 @all_policies
 def test_reasons_give_size_mark_and_time(policy_class: PolicyClass) -> None:
     marks = QueueMarks(30_000, 60_000, 180_000)
-    reason = policy_class(marks).judge(QueueSample(31_240_000, 900_000, 61_234))
+    reason = policy_class(marks).judge(seen_at(31_240_000, 900_000, 61_234))
     assert reason == "queue of 61,234 events above q_b = 60,000 at 31.2 s"
 
 
@@ -132,11 +133,11 @@ def test_reasons_give_size_mark_and_time(policy_class: PolicyClass) -> None:
 @few
 @given(histories())
 def test_a_queue_back_at_q_a_is_forgotten(
-    policy_class: PolicyClass, samples: list[QueueSample]
+    policy_class: PolicyClass, samples: list[Observation]
 ) -> None:
     """After a calm moment, the past does not count."""
     policy = policy_class(MARKS)
-    calm = next((i for i, s in enumerate(samples) if s.size <= MARKS.acceptable), len(samples))
+    calm = next((i for i, s in enumerate(samples) if s.queued <= MARKS.acceptable), len(samples))
     for sample in samples[: calm + 1]:
         policy.judge(sample)
     rest = samples[calm + 1 :]
@@ -155,24 +156,24 @@ def test_stays_above_q_a_are_not_added_up(policy_class: PolicyClass) -> None:
 @all_policies
 def test_the_smallest_marks_still_tolerate_a_moment(policy_class: PolicyClass) -> None:
     marks = QueueMarks(0, 1, 2)
-    assert policy_class(marks).judge(QueueSample(0, 5, 1)) is None
+    assert policy_class(marks).judge(seen_at(0, 5, 1)) is None
 
 
 @all_policies
 @few
 @given(histories(), st.integers(0, 10**9), st.integers(0, 10**9))
 def test_only_differences_of_time_and_pushes_count(
-    policy_class: PolicyClass, samples: list[QueueSample], later_us: int, more: int
+    policy_class: PolicyClass, samples: list[Observation], later_us: int, more: int
 ) -> None:
-    moved = [QueueSample(s.time_us + later_us, s.pushed + more, s.size) for s in samples]
+    moved = [seen_at(s.time_us + later_us, s.offered + more, s.queued) for s in samples]
     assert _judged_at(policy_class(MARKS), samples) == _judged_at(policy_class(MARKS), moved)
 
 
 @few
 @given(histories())
-def test_time_and_pushes_are_each_the_affair_of_their_policy(samples: list[QueueSample]) -> None:
-    no_time = [QueueSample(0, s.pushed, s.size) for s in samples]
-    no_pushes = [QueueSample(s.time_us, 0, s.size) for s in samples]
+def test_time_and_pushes_are_each_the_affair_of_their_policy(samples: list[Observation]) -> None:
+    no_time = [seen_at(0, s.offered, s.queued) for s in samples]
+    no_pushes = [seen_at(s.time_us, 0, s.queued) for s in samples]
     for by_pushes in (CountPolicy, CombinedPolicy):
         assert _judged_at(by_pushes(MARKS), samples) == _judged_at(by_pushes(MARKS), no_time)
     assert _judged_at(TimePolicy(MARKS), samples) == _judged_at(TimePolicy(MARKS), no_pushes)
@@ -180,7 +181,7 @@ def test_time_and_pushes_are_each_the_affair_of_their_policy(samples: list[Queue
 
 @few
 @given(histories(largest=MARKS.tolerable))
-def test_the_combination_never_condemns_before_the_count(samples: list[QueueSample]) -> None:
+def test_the_combination_never_condemns_before_the_count(samples: list[Observation]) -> None:
     count, combined = _judged_at(CountPolicy(MARKS), samples), CombinedPolicy(MARKS)
     judged = _judged_at(combined, samples)
     assert judged is None or (count is not None and count <= judged)
@@ -225,7 +226,7 @@ def test_a_look_that_finds_less_starts_the_series_again() -> None:
     samples = _samples(looks, pushes=HALF_WAY)
     assert _first_reason(policy, samples) is None
     # Less than at the first look, but grown since the last one.
-    assert policy.judge(QueueSample(500_000, 5 * HALF_WAY, 1_401)) is not None
+    assert policy.judge(seen_at(500_000, 5 * HALF_WAY, 1_401)) is not None
 
 
 @few
@@ -301,8 +302,8 @@ def test_what_comes_to_wait_later_counts(policy_class: PolicyClass) -> None:
 
 @few
 @given(histories())
-def test_from_an_empty_queue_on_a_settled_policy_is_the_policy(samples: list[QueueSample]) -> None:
-    started = [QueueSample(-1, 0, 0), *samples]
+def test_from_an_empty_queue_on_a_settled_policy_is_the_policy(samples: list[Observation]) -> None:
+    started = [seen_at(-1, 0, 0), *samples]
     settled = SettledPolicy(CombinedPolicy(MARKS), -1)
     plain = CombinedPolicy(MARKS)
     assert [settled.judge(one) for one in started] == [plain.judge(one) for one in started]

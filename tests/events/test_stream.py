@@ -25,8 +25,8 @@ def stream_of(
     data_set: DataSet | None = None, *, seed: int = 7, instance: int = 0, disorder_us: int = 0
 ) -> EventStream:
     chosen = data_set or GamingDataSet.of()
-    spec = next(iter(chosen.streams.values()))
-    return EventStream(spec, EvenClock(), seed, instance, disorder_us)
+    source = next(iter(chosen.streams.values()))
+    return EventStream(source, EvenClock(), seed, instance, disorder_us)
 
 
 places = st.integers(0, 3 * BLOCK)
@@ -42,7 +42,7 @@ def test_any_range_equals_the_same_range_cut_from_a_longer_one(a: int, b: int, c
     assert whole.equals(parts.combine_chunks()) or whole.to_pydict() == parts.to_pydict()
 
 
-NAMES = tuple(stream_of().spec.columns)
+NAMES = tuple(stream_of().source.columns)
 
 
 @given(st.sets(st.sampled_from(NAMES)), places, st.sampled_from([0, 500]))
@@ -51,7 +51,7 @@ def test_a_column_is_the_same_whichever_others_are_read(
     reads: set[str], first: int, disorder_us: int
 ) -> None:
     whole = stream_of(disorder_us=disorder_us)
-    part = replace(whole, spec=whole.spec.reading(tuple(reads)))
+    part = replace(whole, source=whole.source.reading(tuple(reads)))
     read = part.batch(first, first + 1_000)
     assert read.schema.names == ["event_time", *(name for name in NAMES if name in reads)]
     assert read.equals(whole.batch(first, first + 1_000).select(read.schema.names))
@@ -61,11 +61,11 @@ def test_a_column_is_the_same_whichever_others_are_read(
 
 def test_a_query_cannot_read_what_the_stream_does_not_have() -> None:
     with pytest.raises(ValueError, match="reads 'prize', the stream has user, gem_pack"):
-        stream_of().spec.reading(("prize",))
+        stream_of().source.reading(("prize",))
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_machine() -> None:
-    """Golden values: whoever changes the generator must know that old results no longer compare."""
+    """Golden values: after a change of the generator, new results do not compare with old ones."""
     gaming = stream_of()
     assert f"{gaming.fingerprint(0, 100_000):016x}" == GOLDEN_GAMING
     own = stream_of(

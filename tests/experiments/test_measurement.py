@@ -11,12 +11,11 @@ from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import make_study
 from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.measurement import Measurement
-from streamgauge.experiments.running.progress import Silent
 from streamgauge.experiments.running.run_directory import RunDirectory
-from streamgauge.experiments.summarising.trial import Facts
+from streamgauge.experiments.summarising.trial import RunState
 from streamgauge.measure.record import RunRecord
-from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeVerdict
-from streamgauge.measure.summary import Summary, Verdict
+from streamgauge.measure.search import BatchJudge, ProbeJudge, ProbeOrder, ProbeVerdict
+from streamgauge.measure.summary import TrialSummary, Verdict
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from tests.measure.test_validation import record_of, replay_of
 
@@ -27,7 +26,7 @@ class Pretended(Measurement):
     record: RunRecord
     measured = False
 
-    def trial(self, judge: ProbeJudge | None = None) -> RunRecord:  # noqa: ARG002
+    def trial(self, judge: BatchJudge | None = None) -> RunRecord:  # noqa: ARG002
         self._facts.record = self.record
         return self.record
 
@@ -35,7 +34,7 @@ class Pretended(Measurement):
         self.measured = True
 
 
-class Judge(ProbeJudge):
+class Judge(BatchJudge):
     """Has made up its mind."""
 
     def __init__(self, verdict: ProbeVerdict) -> None:
@@ -45,12 +44,12 @@ class Judge(ProbeJudge):
 
 def measured(
     folder: Path, judge: ProbeJudge | None, *, unsustained_because: str = ""
-) -> tuple[bool, Summary]:
+) -> tuple[bool, TrialSummary]:
     study = make_study(*read_experiment("quickstart", []))
     plan = study.first_plan
-    facts = Facts("", quick=False, environment=Environment.look(plan.system))
+    facts = RunState("", quick=False, environment=Environment.look(plan.system))
     nobody = cast(Any, None)
-    trial = Pretended(plan, RunDirectory.inside(folder), nobody, Silent(), facts)
+    trial = Pretended(plan, RunDirectory.inside(folder), nobody, lambda _: None, facts)
     record = record_of(replay_of(AggregationQuery(keys=5), seconds=1))
     changes = {"unsustained_because": unsustained_because}
     instances = [one.model_copy(update=changes) for one in record.instances]

@@ -11,11 +11,10 @@ import pytest
 from streamgauge.errors import RunInterrupted, UsageError
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import make_study
-from streamgauge.experiments.running.progress import Silent
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.searching import Searching
 from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeOutcome, SearchResult
-from streamgauge.measure.summary import Summary
+from streamgauge.measure.summary import TrialSummary
 from tests.cli import made_up
 
 CAPACITY = 730_000.0
@@ -58,7 +57,7 @@ def searching(folder: Path, **changes: Any) -> Pretended:
     settings = ["load.rate=search", "search.warm_up=0 s"]
     study = make_study(*read_experiment("quickstart", settings))
     nobody = cast(Any, None)
-    return Pretended(study, study.groups[0], folder, nobody, Silent(), nobody, **changes)
+    return Pretended(study, study.groups[0], folder, nobody, lambda _: None, nobody, **changes)
 
 
 def test_an_interrupted_search_goes_on_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
@@ -109,13 +108,13 @@ def test_a_confirmation_whose_generator_was_late_confirms_nothing(
     class Void:
         def __init__(self, *_: object) -> None: ...
 
-        def run(self, _: ProbeJudge) -> Summary:
+        def run(self, _: ProbeJudge) -> TrialSummary:
             return made_up.summary(verdict="void", sustained=True, reasons=["100 ms late"])
 
     monkeypatch.setattr("streamgauge.experiments.running.searching.Measurement", Void)
     study = make_study(*read_experiment("quickstart", ["load.rate=search"]))
     nobody = cast(Any, None)
-    search = Searching(study, study.groups[0], tmp_path, nobody, Silent(), lambda: nobody)
+    search = Searching(study, study.groups[0], tmp_path, nobody, lambda _: None, lambda: nobody)
     outcome = search._confirm(ProbeOrder(1_000.0, 60_000_000, "confirm"), 1)
     assert (outcome.verdict, outcome.late, outcome.reason) == ("failed", True, "100 ms late")
     assert search.confirmed is None

@@ -12,7 +12,7 @@ import pytest
 import streamgauge
 from streamgauge.errors import ComponentError, ExitCode, RunInterrupted
 from streamgauge.experiments.api import Result
-from streamgauge.experiments.running.progress import Observer, Progress, Silent
+from streamgauge.experiments.running.log import Event, Progress, Subscriber
 from streamgauge.experiments.running.run_directory import DEFAULT_RUNS
 from streamgauge.experiments.running.runner import begun
 from streamgauge.measure.summary import Verdict
@@ -26,9 +26,9 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def simulated(runs: Path, observer: Observer | None = None, **changes: Any) -> Result:
+def simulated(runs: Path, subscriber: Subscriber | None = None, **changes: Any) -> Result:
     settings = {**SETTINGS, **{key.replace("__", "."): value for key, value in changes.items()}}
-    return streamgauge.run("quickstart", settings=settings, runs_dir=runs, observer=observer)
+    return streamgauge.run("quickstart", settings=settings, runs_dir=runs, subscriber=subscriber)
 
 
 def planted(result: Result) -> dict[str, int]:
@@ -111,18 +111,16 @@ class Perplexed:
     def __init__(self, marks):
         pass
 
-    def judge(self, sample):
+    def judge(self, seen):
         raise LookupError("no opinion on this queue")
 """
 
 
-def test_a_policy_that_raises_ends_the_run_as_the_death_of_its_driver_instance(
-    runs: Path, tmp_path: Path
-) -> None:
+def test_a_policy_that_raises_ends_the_run_and_is_named(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "perplexed.py").write_text(PERPLEXED)
     with pytest.raises(ComponentError, match="LookupError: no opinion on this queue") as caught:
         simulated(runs, load__policy=f"{tmp_path / 'perplexed.py'}:Perplexed")
-    assert caught.value.cause.startswith("driver instance ")
+    assert "perplexed.py:Perplexed` failed" in caught.value.cause
     assert caught.value.exit_code is ExitCode.COMPONENT
     assert caught.value.log is not None
     assert "no opinion on this queue" in caught.value.log.read_text()
@@ -130,14 +128,15 @@ def test_a_policy_that_raises_ends_the_run_as_the_death_of_its_driver_instance(
     assert Result.read(run).exit_code is ExitCode.COMPONENT
 
 
-class Watch(Silent):
+class Watch:
     """What each part said when it began about the time that is left."""
 
     def __init__(self) -> None:
         self.left_s: dict[str, float] = {}
 
-    def progress(self, now: Progress) -> None:
-        self.left_s.setdefault(now.part, now.remaining_s)
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self.left_s.setdefault(event.part, event.remaining_s)
 
 
 def test_an_honest_system_is_valid_and_one_seed_gives_one_input(runs: Path) -> None:
@@ -179,20 +178,61 @@ def test_searches_on_one_system_warm_it_up_once(runs: Path) -> None:
     searches = study.path / "searches"
     assert (searches / "02" / "probe-01" / "events.ndjson").exists()
     assert [str(p.relative_to(searches)) for p in searches.glob("*/warm-up")] == ["01/warm-up"]
-    (warm_up,) = map(json.loads, (searches / "01/warm-up/events.ndjson").read_text().splitlines())
-    (probe, *_) = map(json.loads, (searches / "01/probe-01/events.ndjson").read_text().splitlines())
+    warm_up, probe = (
+        json.loads((searches / place / "events.ndjson").read_text().splitlines()[0])
+        for place in ("01/warm-up", "01/probe-01")
+    )
     assert warm_up["event"] == probe["event"] == "load"
     assert warm_up["start_us"] + 1_000_000 < probe["start_us"]
 
 
-class Impatient(Silent):
+MANY_FAULTS = dict.fromkeys(("lose", "double", "falsify", "delay"), 0.01)
+JOINS = """\
+name: joins
+workload: {query: gaming.join}
+load:
+  rate: 4_000
+  disorder: 30.4 ms
+  instances: 2
+  streams: {ads: {rate: 30 %, schedule: bursts, instances: 1}}
+system: simulated
+duration: 6 s
+measure_master: local[2]
+"""
+
+
+def test_joins_run_on_the_simulated_system_and_their_faults_are_counted_exactly(
+    runs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "joins.yaml").write_text(JOINS)
+    nested = {"query": "gaming.nested", "selectivity": 0.5, "window": "500 ms"}
+    workloads = [{"query": "gaming.join", "keys": 60, "window": "500 ms"}, nested]
+    vary = {"workload": workloads, "system": ["simulated", {**FAULTY, **MANY_FAULTS}]}
+    study = streamgauge.run(str(tmp_path / "joins.yaml"), settings={"vary": vary}, runs_dir=runs)
+    assert len(study.trials) == 4
+    for trial in study.trials:
+        found, faults = trial.summary.validation, planted(trial)
+        assert found.expected > 300
+        assert found.input_matches is True
+        counted = (found.missing, found.duplicate, found.wrong, found.late, found.extra)
+        wanted = (*(faults[name] for name in ("lost", "doubled", "falsified", "delayed")), 0)
+        assert counted == wanted
+        is_faulty = trial.summary.parameters["system.lose"] > 0
+        assert (min(wanted[:4]) >= 3) is is_faulty
+        assert trial.summary.verdict is (Verdict.INVALID if is_faulty else Verdict.VALID)
+        assert [one.stream for one in trial.summary.driver] == ["purchases", "purchases", "ads"]
+        offered = [one.offered for one in trial.summary.driver]
+        assert sum(offered[:2]) == pytest.approx(6 * 2_800, rel=0.01)
+
+
+class Impatient:
     """Presses Ctrl-C at the first sign of life."""
 
     def __init__(self) -> None:
         self.patient = True
 
-    def progress(self, now: Progress) -> None:  # noqa: ARG002
-        if self.patient:
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Progress) and self.patient:
             self.patient = False
             raise RunInterrupted("interrupted")
 

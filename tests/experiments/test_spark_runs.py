@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import yaml
 
 import streamgauge
 from streamgauge.errors import ComponentError, ExitCode
 from streamgauge.experiments.api import Result
 from streamgauge.measure.summary import Status, Verdict
+from streamgauge.parts import read_parts
 from tests.commands import command, options
 from tests.loads import WIDE_LAG, WIDE_MARKS
 
@@ -80,6 +84,76 @@ def test_spark_gives_the_right_results_for_every_query_in_one_sweep(tmp_path: Pa
     spark_log = (result.path / "logs" / "spark.log").read_text()
     assert spark_log.count("Setting default log level") <= 1
     assert "RuntimeWarning" not in spark_log
+
+
+TRIPS = """\
+import pyarrow as pa
+import streamgauge
+from pyspark.sql import functions as F
+
+EVENTS = streamgauge.DataSet(
+    streams={"trips": streamgauge.recorded("trips.parquet"), "calls": streamgauge.text("calls.txt")}
+)
+BOROUGHS = streamgauge.Table(pa.table({"zone": ["a", "b", "c"], "borough": ["N", "N", "S"]}))
+
+
+@streamgauge.query(
+    events=EVENTS,
+    keys=["window", "borough"],
+    inputs={"boroughs": BOROUGHS, "geocoder": streamgauge.Service()},
+)
+def fares(trips, calls, *, boroughs, geocoder, window="1 second"):
+    called = calls.select("event_time", F.col("line").alias("zone"), F.lit(0.0).alias("fare"))
+    return (
+        trips.select("event_time", "zone", "fare")
+        .unionByName(called)
+        .join(F.broadcast(boroughs), "zone")
+        .groupBy(F.window("event_time", window), "borough")
+        .agg(
+            F.sum("fare").alias("fares"),
+            F.count("*").alias("trips_and_calls"),
+            F.max("event_time").alias("latest_event_time"),
+            F.lit(geocoder).alias("geocoder"),
+        )
+    )
+"""
+
+
+def test_a_query_over_files_a_table_and_a_service_is_valid_with_a_load_per_stream(
+    tmp_path: Path, runs: Path
+) -> None:
+    (tmp_path / "trips.py").write_text(TRIPS)
+    (tmp_path / "calls.txt").write_text("c\nunknown\n")
+    fares = {"zone": ["a", "b", None], "fare": [1.25, None, 7.0], "note": [[1], [], None]}
+    pq.write_table(pa.table(fares), tmp_path / "trips.parquet")
+    experiment = {
+        "name": "fares",
+        "system": "spark",
+        "workload": {"query": "trips.py:fares"},
+        "services": {"geocoder": "localhost:4711"},
+        "load": {
+            "rate": 3_000,
+            "instances": 2,
+            "streams": {"calls": {"rate": "20 %", "schedule": "bursts"}},
+            "disorder": "100 ms",
+        },
+    }
+    (tmp_path / "fares.yaml").write_text(yaml.safe_dump(experiment))
+    result = streamgauge.run(
+        str(tmp_path / "fares.yaml"), settings={**SMALL, "load.rate": 3_000}, runs_dir=runs
+    )
+    summary = result.summary
+    assert summary.verdict is Verdict.VALID, summary.reasons
+    assert summary.validation.input_matches is True
+    # Two boroughs in each of six windows: the disorder puts events into the second before the load,
+    # and the last window does not close.
+    assert summary.validation.expected == 12
+    assert [one.stream for one in summary.driver] == ["trips", "trips", "calls"]
+    assert sum(one.offered for one in summary.driver[:2]) == 6 * 2_400
+    parts = read_parts(result.path / "results")
+    assert parts is not None
+    assert set(parts["geocoder"].to_pylist()) == {"localhost:4711"}
+    assert set(parts["borough"].to_pylist()) == {"N", "S"}
 
 
 def test_above_what_spark_sustains_results_are_right_and_the_run_is_unsustained(

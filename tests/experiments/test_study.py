@@ -124,8 +124,8 @@ from streamgauge.queries.gaming.aggregation import AggregationQuery
 
 class Misread(AggregationQuery):
     @property
-    def reads(self):
-        return ("prize_cents",)
+    def inputs(self):
+        return self.gaming_streams("purchases", reads=("prize_cents",))
 """
 
 
@@ -135,7 +135,7 @@ def test_a_query_that_reads_a_column_the_stream_lacks_is_refused(tmp_path: Path)
     with pytest.raises(ExperimentError, match="reads 'prize_cents', the stream has") as caught:
         make_study(*read_experiment("quickstart", [workload]))
     assert caught.value.key == "workload.query"
-    assert "`reads`" in caught.value.fix
+    assert "columns" in caught.value.fix
 
 
 def test_only_near_a_maximum_the_backlog_of_a_start_is_forgiven() -> None:

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from streamgauge.driver.sink import ARRIVAL, LATEST_EVENT_TIME
+from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.measure import latency
 from streamgauge.measure.trend import growth_of
+from streamgauge.queries.base import ResultShape
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,7 +56,7 @@ def measured(spark: SparkSession) -> DataFrame:
     given = latency.Handovers(
         [[handovers(*[(s * 1_000_000 + 1, s * 1_000_000 + 50) for s in range(10)])]]
     )
-    return latency.latencies(rows, START_US, given).cache()
+    return latency.latencies(rows, START_US, given, ResultShape(keys=())).cache()
 
 
 def test_figures_are_exact_and_leave_the_warm_up_out(measured: DataFrame) -> None:
@@ -86,7 +87,7 @@ def test_a_result_whose_input_was_never_handed_over_does_not_count(spark: SparkS
         f"{START_US} + 100000L AS {ARRIVAL}",
     )
     given = latency.Handovers([[handovers((30_000, 50_000))]])
-    rows = latency.latencies(results, START_US, given)
+    rows = latency.latencies(results, START_US, given, ResultShape(keys=()))
     figures = latency.statistics(rows, warm_up_s=0)
     assert figures.event_time.count == 40
     processing = figures.processing_time
@@ -94,6 +95,20 @@ def test_a_result_whose_input_was_never_handed_over_does_not_count(spark: SparkS
     assert processing.p50 == 50.0
     assert sum(latency.histogram(rows, warm_up_s=0).processing_time) == 30
     assert latency.series(rows).processing_time_p99 == [50.0]
+
+
+def test_the_shape_of_a_query_names_the_two_times_of_its_latency(spark: SparkSession) -> None:
+    results = spark.range(100).selectExpr(
+        f"timestamp_micros({START_US} + id * 1000L) AS {LATEST_EVENT_TIME}",
+        f"{START_US} + 900000L AS {ARRIVAL}",
+        f"{START_US} + id * 1000L + 5000L AS asked_us",
+        f"timestamp_micros({START_US} + id * 1000L + 25000L) AS answered",
+    )
+    given = latency.Handovers([[handovers((200_000, 0))]])
+    shape = ResultShape(keys=(), input_time="asked_us", output_time="answered")
+    figures = latency.statistics(latency.latencies(results, START_US, given, shape), warm_up_s=0)
+    assert (figures.event_time.min, figures.event_time.max) == (20.0, 20.0)
+    assert figures.processing_time.max == pytest.approx(124.0)
 
 
 def test_the_series_has_a_point_per_second(measured: DataFrame) -> None:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamgauge.driver.observations import Observation
 from streamgauge.measure.search import (
-    Look,
-    ProbeJudge,
+    BatchJudge,
     ProbeOrder,
     ProbeOutcome,
     Search,
@@ -41,8 +41,8 @@ def staircase(
 
     `first_s` is how much longer its first batch takes; `stall` begins then and lasts so long.
     """
-    judge = ProbeJudge(order, precision=0.05)
-    drained, worked_off, free_at, pulled_at, time_s, stalled = 0, 0, 0.3, 0.0, 0.0, False
+    judge = BatchJudge(order, precision=0.05)
+    drained, processed, free_at, pulled_at, time_s, stalled = 0, 0, 0.3, 0.0, 0.0, False
     while time_s < order.length_us / SECOND_US:
         time_s += LOOK_S
         while free_at <= time_s:
@@ -50,11 +50,11 @@ def staircase(
             busy = 0.1 + max(1, waiting) / capacity + (first_s if drained == 0 else 0.0)
             if not stalled and stall[1] and free_at + busy > stall[0]:
                 busy, stalled = busy + stall[1], True
-            worked_off, drained = drained, drained + max(0, waiting)
+            processed, drained = drained, drained + max(0, waiting)
             pulled_at, free_at = free_at, free_at + busy
         offered = int(order.rate_per_s * time_s)
         time_us, pulled_us = round(time_s * SECOND_US), round(pulled_at * SECOND_US)
-        if judge.look(Look(time_us, offered, drained, worked_off, pulled_us)) is not None:
+        if judge.look(Observation("", time_us, offered, drained, processed, pulled_us)) is not None:
             break
     return judge.finish(broken)
 
@@ -266,7 +266,7 @@ def test_a_late_generator_is_not_held_against_the_system() -> None:
     def late_beyond(order: ProbeOrder) -> ProbeOutcome:
         if order.kind == "saturate" or order.rate_per_s <= limit:
             return exactly(777_000)(order)
-        return ProbeJudge(order, 0.05).late("the generator itself was late")
+        return BatchJudge(order, 0.05).late("the generator itself was late")
 
     result = found(Search(SearchSettings()), late_beyond)
     assert result.maximum_sustainable_per_s is not None

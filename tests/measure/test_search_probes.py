@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamgauge.driver.observations import Observation
+from streamgauge.measure.pulls import Pull
 from streamgauge.measure.search import (
-    Look,
-    ProbeJudge,
+    BatchJudge,
     ProbeOrder,
     ProbeOutcome,
     ProbeVerdict,
     Search,
     SearchSettings,
 )
-from streamgauge.measure.search.pulls import Pull, Staircase, estimate
+from streamgauge.measure.search.pulls import Staircase, estimate
 from streamgauge.units import SECOND_US
 
 LOOK_S = 0.1
@@ -39,8 +40,8 @@ def probed(
     `cold` is by how much it is slower at first; `stall` begins after so many seconds and lasts so
     long.
     """
-    judge = ProbeJudge(order, precision=0.05)
-    rate, drained, worked_off = order.rate_per_s, 0, 0
+    judge = BatchJudge(order, precision=0.05)
+    rate, drained, finished = order.rate_per_s, 0, 0
     next_s, pulled_s, time_s = 0.1, 0.0, 0.0
     while time_s < order.length_us / SECOND_US:
         time_s += LOOK_S
@@ -50,19 +51,18 @@ def probed(
             busy_s += first_s if drained == 0 else 0.0
             if stall is not None and next_s <= stall[0] < next_s + busy_s:
                 busy_s += stall[1]
-            worked_off, drained = drained, drained + events
+            finished, drained = drained, drained + events
             pulled_s, next_s = next_s, next_s + busy_s
-        if (
-            judge.look(look_at(time_s, int(rate * time_s), drained, worked_off, pulled_s))
-            is not None
-        ):
+        if judge.look(look_at(time_s, int(rate * time_s), drained, finished, pulled_s)) is not None:
             break
     return judge.finish()
 
 
-def look_at(time_s: float, offered: int, drained: int, worked_off: int, pulled_s: float) -> Look:
+def look_at(
+    time_s: float, offered: int, drained: int, finished: int, pulled_s: float
+) -> Observation:
     times_us = round(time_s * SECOND_US), round(pulled_s * SECOND_US)
-    return Look(times_us[0], offered, drained, worked_off, times_us[1])
+    return Observation("", times_us[0], offered, drained, finished, times_us[1])
 
 
 @settings(max_examples=40, deadline=None)
@@ -224,9 +224,9 @@ def test_a_confirmation_with_room_above_it_tries_again_what_failed() -> None:
     assert search.result.maximum_sustainable_per_s == order.rate_per_s
 
 
-@pytest.mark.parametrize(("worked_off", "second"), [(None, 2_000_000), (1_500_000, 1_500_000)])
+@pytest.mark.parametrize(("finished", "second"), [(None, 2_000_000), (1_500_000, 1_500_000)])
 def test_with_its_budget_spent_nobody_falls_back_to_the_first_guess_at_once(
-    worked_off: float | None, second: float
+    finished: float | None, second: float
 ) -> None:
     """Short probes kept up with 1,000,000/s and with 4,000,000/s; at length the latter failed."""
     search = Search(SearchSettings(start=1_000_000, budget_us=30 * SECOND_US, precision=0.01))
@@ -236,7 +236,7 @@ def test_with_its_budget_spent_nobody_falls_back_to_the_first_guess_at_once(
             search.tell(told(order, "passed", None))
         else:
             rates.append(order.rate_per_s)
-            failed = told(order, "failed", None).model_copy(update={"drained_per_s": worked_off})
+            failed = told(order, "failed", None).model_copy(update={"drained_per_s": finished})
             search.tell(failed if order.rate_per_s > 1_600_000 else told(order, "passed", None))
     assert rates[0] == 4_000_000
     assert rates[1] == pytest.approx(second, rel=0.01)
@@ -274,22 +274,22 @@ def test_a_flood_does_not_outweigh_what_the_system_kept_up_with() -> None:
 def test_a_saturation_probe_that_falls_behind_in_long_pulls_tells_the_capacity_roughly() -> None:
     """As Spark did at 8,000,000/s: two pulls of more than three seconds, one of them slower."""
     rate = 8_000_000
-    judge = ProbeJudge(ProbeOrder(rate, 18 * SECOND_US, "saturate"), precision=0.05)
+    judge = BatchJudge(ProbeOrder(rate, 18 * SECOND_US, "saturate"), precision=0.05)
     asked_at = [0.0, 0.0, 0.1, 0.8, 2.7, 6.0, 9.5, 13.8]
     pulled_at = [0.0, 0.2, 1.1, 2.9, 6.3, 9.5, 13.9]
     for tick in range(1, 181):
         time_s = tick / 10
         last = sum(at_s <= time_s for at_s in pulled_at)
-        drained, worked_off = round(rate * asked_at[last]), round(rate * asked_at[last - 1])
+        drained, finished = round(rate * asked_at[last]), round(rate * asked_at[last - 1])
         offered, at_s = round(rate * time_s), pulled_at[last - 1]
-        if judge.look(look_at(time_s, offered, drained, worked_off, at_s)) is not None:
+        if judge.look(look_at(time_s, offered, drained, finished, at_s)) is not None:
             break
     outcome = judge.finish()
     assert outcome.error is not None
     assert outcome.drained_per_s == pytest.approx(7.1e6, rel=0.1)
 
 
-def test_with_its_budget_spent_a_search_goes_by_what_confirmations_worked_off() -> None:
+def test_with_its_budget_spent_a_search_goes_by_what_confirmations_finished() -> None:
     """Short probes saw 100,000/s; at length, with all its state, the system does 70,000/s."""
     search = Search(SearchSettings(budget_us=1))
     rates = []
@@ -324,7 +324,7 @@ def test_pulls_are_as_long_as_they_were_however_late_they_are_seen(
             seen.append(second)
         drained += size
     pulls = stairs.pulls(0)
-    assert [pull.at_s for pull in pulls] == seen[:-1]
+    assert [pull.start_s for pull in pulls] == seen[:-1]
     for pull, (this, following) in zip(pulls, itertools.pairwise(seen), strict=True):
         assert (pull.events, pull.busy_s) == (sum(sizes[this:following]), following - this)
 
@@ -353,7 +353,7 @@ def test_pulls_that_still_grow_are_judged_by_what_they_grow_to() -> None:
 
 def test_there_is_no_verdict_before_the_shortest_time_unless_it_breaks() -> None:
     order = ProbeOrder(1e6, 30 * SECOND_US, "narrow")
-    judge = ProbeJudge(order, precision=0.05)
+    judge = BatchJudge(order, precision=0.05)
     for look in range(1, 20):
         assert (
             judge.look(look_at(0.25 * look, look * 250_000, look * 1_000, 0, 0.25 * look)) is None
@@ -364,16 +364,16 @@ def test_there_is_no_verdict_before_the_shortest_time_unless_it_breaks() -> None
 
 def with_trigger(order: ProbeOrder, capacity: float, trigger_s: float) -> ProbeOutcome:
     """A probe of a system that comes for more at the borders of its trigger only."""
-    judge = ProbeJudge(order, 0.05, pause_us=round(trigger_s * SECOND_US))
-    drained, worked_off, next_s, pulled_s, time_s = 0, 0, trigger_s, 0.0, 0.0
+    judge = BatchJudge(order, 0.05, pause_us=round(trigger_s * SECOND_US))
+    drained, finished, next_s, pulled_s, time_s = 0, 0, trigger_s, 0.0, 0.0
     while time_s < order.length_us / SECOND_US:
         time_s += LOOK_S
         while next_s <= time_s:
             taken = int(order.rate_per_s * next_s) - drained
-            worked_off, drained = drained, drained + taken
+            finished, drained = drained, drained + taken
             pulled_s, next_s = next_s, next_s + max(trigger_s, 0.1 + taken / capacity)
         offered = int(order.rate_per_s * time_s)
-        if judge.look(look_at(time_s, offered, drained, worked_off, pulled_s)) is not None:
+        if judge.look(look_at(time_s, offered, drained, finished, pulled_s)) is not None:
             break
     return judge.finish()
 

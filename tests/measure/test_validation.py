@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streamgauge.driver.instance import InstanceStatus
-from streamgauge.driver.sink import ARRIVAL
-from streamgauge.measure.record import RunRecord
+from streamgauge.events.spec import ARRIVAL
+from streamgauge.measure.record import RunRecord, SourceRecord
 from streamgauge.measure.validation import _compared, _counts, validate
+from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.own import QueryConfig
 from streamgauge.queries.replay import Replay
@@ -43,7 +43,7 @@ def right(spark: SparkSession, replay: Replay) -> DataFrame:
 
 def record_of(replay: Replay, query: AggregationQuery = QUERY, spoil: int = 0) -> RunRecord:
     statuses = [
-        InstanceStatus(
+        SourceRecord(
             instance=i,
             stream="purchases",
             time_us=5_000_000,
@@ -53,7 +53,7 @@ def record_of(replay: Replay, query: AggregationQuery = QUERY, spoil: int = 0) -
             queue_max=0,
             queue_limits=(1, 2, 3),
             lag_p99_us=0,
-            fingerprint=replay.load.events(replay.schedule, i).fingerprint(0, offered) + spoil,
+            fingerprint=replay.built_load.feeds[i].events.fingerprint(0, offered) + spoil,
         )
         for i, offered in enumerate(replay.offered)
     ]
@@ -193,6 +193,22 @@ def test_the_order_of_arrival_does_not_matter(
     shuffled = right.repartition(5, "average_price_cents")
     result = found(spark, replay, shuffled)
     assert {name: result[name] for name in CLEAN} == CLEAN
+
+
+def test_the_time_of_the_output_is_no_value_to_compare(
+    spark: SparkSession, replay: Replay, right: DataFrame
+) -> None:
+    class Stamped(AggregationQuery):
+        @property
+        def shape(self) -> ResultShape:
+            return super().shape.model_copy(update={"output_time": "sent"})
+
+        def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
+            return super().expected(spark, replay).selectExpr("*", "current_timestamp() AS sent")
+
+    sent = right.selectExpr("*", "timestamp_micros(7) AS sent")
+    validation = validate(spark, Stamped(keys=QUERY.keys), record_of(replay), sent)
+    assert (validation.wrong, validation.missing) == (0, 0)
 
 
 def test_in_update_mode_the_last_value_counts(

@@ -3,18 +3,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamgauge.errors import ExitCode
 from streamgauge.experiments.summarising.outcome import exit_code
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import (
     Status,
-    Summary,
     ThresholdResult,
+    TrialSummary,
     Validation,
     Verdict,
 )
-from streamgauge.measure.verdict import judge, sustained
+from streamgauge.measure.verdict import judge, sustained, worst
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from tests.loads import replay_of
 from tests.measure.test_validation import record_of
@@ -53,9 +55,28 @@ def test_any_fault_is_invalid_and_said(record: RunRecord, fault: str) -> None:
     assert "1,234" in reasons[0]
 
 
-def test_other_input_is_invalid(record: RunRecord) -> None:
-    wrong = Validation(**{**RIGHT, "input_matches": False})
-    assert judge(record, wrong, 100_000)[0] is Verdict.INVALID
+def test_other_input_is_our_own_fault_and_makes_the_run_void(record: RunRecord) -> None:
+    other = Validation(**{**RIGHT, "input_matches": False, "wrong": 7})
+    verdict, reasons = judge(record, other, 100_000)
+    assert verdict is Verdict.VOID
+    assert reasons == ["the events regenerated for the check differ from those that were offered"]
+
+
+def test_every_reason_of_the_worst_verdict_is_given_and_no_other(record: RunRecord) -> None:
+    late = with_instance(record, lag_p99_us=100_001).model_copy(update={"drained": False})
+    verdict, reasons = judge(late, Validation(**{**RIGHT, "input_matches": False}), 100_000)
+    assert verdict is Verdict.VOID
+    assert len(reasons) == 2
+    assert "late itself" in reasons[0]
+    assert "regenerated" in reasons[1]
+
+
+@given(st.permutations([Verdict.VOID, Verdict.INVALID, Verdict.UNKNOWN, Verdict.VALID]))
+def test_one_order_of_severity_whatever_the_order_of_the_verdicts(found: list[Verdict]) -> None:
+    for severe in (Verdict.VOID, Verdict.INVALID, Verdict.UNKNOWN, Verdict.VALID):
+        assert worst(found) is severe
+        found = [verdict for verdict in found if verdict is not severe]
+    assert worst([]) is Verdict.UNKNOWN
 
 
 def test_a_late_generator_makes_the_run_void_whatever_else(record: RunRecord) -> None:
@@ -102,5 +123,5 @@ def test_one_unsustained_instance_or_dropped_connection_fails_the_run(record: Ru
     ],
 )
 def test_exit_codes_follow_the_contract(changes: dict[str, Any], code: ExitCode) -> None:
-    good = Summary(name="n", run="r", verdict=Verdict.VALID, sustained=True)
+    good = TrialSummary(name="n", run="r", verdict=Verdict.VALID, sustained=True)
     assert exit_code(good.model_copy(update=changes)) is code

@@ -1,4 +1,4 @@
-"""The guard, with processes that do not go by themselves."""
+"""The guard, with processes that do not end by themselves."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def asleep(env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def test_what_does_not_notice_the_end_is_killed_and_nothing_else(guard: Guard) -> None:
+def test_only_the_processes_of_the_run_are_killed(guard: Guard) -> None:
     with asleep(guard.env) as ours, asleep({}) as another:
-        let_go(guard)
+        close_pipe(guard)
         with suppress(subprocess.TimeoutExpired):
             ours.wait(timeout=5)
         assert ours.poll() == -signal.SIGKILL
@@ -42,16 +42,17 @@ def test_what_does_not_notice_the_end_is_killed_and_nothing_else(guard: Guard) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_for_all_does_not_end_it_before_its_work(
+def test_a_signal_does_not_end_the_guard_before_it_has_cleaned_up(
     guard: Guard, number: signal.Signals
 ) -> None:
-    guard._process.send_signal(number)
-    let_go(guard)
-    assert guard._process.wait() == 0
+    os.kill(guard._process.pid, number)
+    close_pipe(guard)
+    assert guard._process.wait()
+    assert guard._process.exit_code == 0
     assert not guard.scratch.exists()
 
 
-def test_no_run_begins_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_run_begins_without_a_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(ComponentError, match=r"guard.*did not start"), Guard():
@@ -59,7 +60,6 @@ def test_no_run_begins_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(tmp_path.iterdir()) == []
 
 
-def let_go(guard: Guard) -> None:
-    """As the end of streamgauge does, whatever its cause."""
-    assert guard._process.stdin is not None
+def close_pipe(guard: Guard) -> None:
+    """The operating system does this when streamgauge ends, for whatever reason."""
     guard._process.stdin.close()

@@ -48,6 +48,13 @@ CASES: list[tuple[Query, dict[str, Any]]] = [
         sliding(NestedQuery, "2 s", "500 ms", selectivity=0.3, distribution="zipf"),
         {"rate_per_s": 300, "disorder_us": 100_000},
     ),
+    # Windows without a purchase, or without an ad of a known geo.
+    (NestedQuery(selectivity=0.02, distribution="single"), {"rate_per_s": 60, "seconds": 10}),
+    # The last window begins within the last millisecond, and the disorder is 0.4 of one.
+    (
+        sliding(JoinQuery, "2 ms", "1 ms", keys=1),
+        {"rate_per_s": 1e5, "seconds": 0.0102, "disorder_us": 400},
+    ),
 ]
 
 
@@ -61,8 +68,9 @@ def test_oracle_spark_query_and_brute_force_agree(
 ) -> None:
     query, settings = case
     replay = replay_of(query, **settings)
-    streams = [batch_of(spark, replay, name) for name in query.streams]
-    by_spark = rows_of(query, query.define(*streams))
+    streams = {name: batch_of(spark, replay, name) for name in query.streams}
+    fixed = query.fixed_inputs(spark.createDataFrame)
+    by_spark = rows_of(query, query.implementation("spark")(**streams, **fixed))
     by_oracle = rows_of(query, query.expected(spark, replay))
     by_hand = brute_force(query, replay)
     assert by_hand
@@ -113,11 +121,11 @@ def rows_of(query: Query, frame: Any) -> Rows:
     for row in frame.select(*columns).collect():
         fields = row.asDict()
         key = tuple(fields.pop(name) for name in keys)
-        found[key].append(tuple(_rounded(fields[name]) for name in sorted(fields)))
+        found[key].append(tuple(rounded(fields[name]) for name in sorted(fields)))
     return {key: sorted(values) for key, values in found.items()}
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     return round(value, 6) if isinstance(value, float) else value
 
 

@@ -17,8 +17,8 @@ from streamgauge.measure.summary import (
     ResourceSeries,
     ResourceSummary,
     Series,
-    Summary,
     ThresholdResult,
+    TrialSummary,
     Validation,
     Verdict,
 )
@@ -27,16 +27,16 @@ LOAD_S = 60
 RATE_PER_S = 100_000
 
 
-def summary() -> Summary:
+def summary() -> TrialSummary:
     """A valid, sustained run of a windowed aggregation on two cores."""
-    return Summary(
+    return TrialSummary(
         name="aggregation-latency",
         run="2026-07-14-3-aggregation-latency",
         verdict=Verdict.VALID,
         sustained=True,
         offered_per_s=100_000.0,
         drained_per_s=99_873.4,
-        worked_off_per_s=100_012.6,
+        processed_per_s=100_012.6,
         latency_ms=Latency(
             event_time=LatencyStatistics(
                 count=11_000,

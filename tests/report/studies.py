@@ -14,7 +14,8 @@ from streamgauge.measure.summary import (
     Resources,
     ResourceSeries,
     Series,
-    Summary,
+    StudySummary,
+    TrialSummary,
     Try,
 )
 from streamgauge.report.study import render_study
@@ -62,16 +63,16 @@ def searched(maximum: float = 2_130_000) -> dict[str, Any]:
     }
 
 
-def trial(place: str, varied: Varied, *, slower: float = 1.0, **changes: Any) -> Summary:
+def trial(place: str, varied: Varied, *, slower: float = 1.0, **changes: Any) -> TrialSummary:
     """The sample run as a trial, its latencies times `slower`."""
     data = samples.summary().model_dump()
     for kind in ("event_time", "processing_time"):
         statistics = data["latency_ms"][kind]
         statistics |= {name: slower * statistics[name] for name in STATISTICS}
-    return Summary.model_validate({**data, "run": place, "varied": varied, **changes})
+    return TrialSummary.model_validate({**data, "run": place, "varied": varied, **changes})
 
 
-def together(trials: Sequence[Summary]) -> list[Case]:
+def grouped(trials: Sequence[TrialSummary]) -> list[Case]:
     """The trials of equal varied values as cases."""
     places: dict[str, list[int]] = {}
     for place, one in enumerate(trials):
@@ -79,9 +80,9 @@ def together(trials: Sequence[Summary]) -> list[Case]:
     return [_case([trials[place] for place in group], group) for group in places.values()]
 
 
-def _case(trials: Sequence[Summary], places: list[int]) -> Case:
+def _case(trials: Sequence[TrialSummary], places: list[int]) -> Case:
     growing = any(one.latency_ms.event_time.growing for one in trials)
-    names = ["offered_per_s", "drained_per_s", "worked_off_per_s", MAXIMUM]
+    names = ["offered_per_s", "drained_per_s", "processed_per_s", MAXIMUM]
     names += [f"{kind}.{name}" for kind in ("event_time", "processing_time") for name in STATISTICS]
     figures = {}
     for name in names:
@@ -91,41 +92,42 @@ def _case(trials: Sequence[Summary], places: list[int]) -> Case:
     return Case(varied=trials[0].varied, trials=places, figures=figures, growing=growing)
 
 
-def _value(one: Summary, name: str) -> float | None:
+def _value(one: TrialSummary, name: str) -> float | None:
     kind, _, statistic = name.rpartition(".")
     found: float | None = getattr(getattr(one.latency_ms, kind) if kind else one, statistic)
     return found
 
 
-def study(form: str, trials: Sequence[Summary], **changes: Any) -> Summary:
+def study(form: str, trials: Sequence[TrialSummary], **changes: Any) -> StudySummary:
     """A study of these trials."""
-    base = samples.summary()
-    summary = base.model_copy(
-        update={
+    only_of_trials = {"driver", "monitor", "varied", "repetition"}
+    base = samples.summary().model_dump(exclude=only_of_trials)
+    summary = StudySummary.model_validate(
+        {
+            **base,
             "name": f"{form}-study",
             "run": f"2026-07-14-4-{form}",
             "latency_ms": Latency(),
-            "driver": [],
             "resources": {},
             "phases_s": {"study": 731.0},
-            "thresholds": base.thresholds[:1],
+            "thresholds": base["thresholds"][:1],
             "command": f"streamgauge run {form}",
             "trials": list(trials),
-            "cases": together(trials),
+            "cases": grouped(trials),
             "figure": form,
         }
     )
     return summary.model_copy(update=changes)
 
 
-def two_cases(**changes: Any) -> list[Summary]:
+def two_cases(**changes: Any) -> list[TrialSummary]:
     return [
         trial("trials/01", {"workload.skew": "none"}, **changes),
         trial("trials/02", {"workload.skew": "single key"}, slower=2, **changes),
     ]
 
 
-def stored(summary: Summary, run: Path, series: Series | None = None) -> Path:
+def stored(summary: StudySummary, run: Path, series: Series | None = None) -> Path:
     """The directory of a study whose trials all have a series and a report."""
     for one in summary.trials:
         folder = run / one.run
@@ -154,7 +156,7 @@ def published_latency() -> list[Published]:
     cells = {
         "spark, 2 nodes": (3673, 2537, 8596, 4603, 4953, 5990),
         "spark, 4 nodes": (3394, 1987, 6994, 4076, 4315, 4955),
-        "spark-90, 2 nodes": (3416, 2354, 8005, 3936, 4550, 5443),
+        "Spark at 90 % of its maximum, 2 nodes": (3416, 2354, 8005, 3936, 4550, 5443),
     }
     return [
         Published(label=label, figure=f"event_time.{name}", value=value, ours=1_500.0)
@@ -163,16 +165,16 @@ def published_latency() -> list[Published]:
     ]
 
 
-def page_of(summary: Summary, run: Path) -> Page:
+def page_of(summary: StudySummary, run: Path) -> Page:
     return Page(render_study(summary, run))
 
 
-def search_study(**changes: Any) -> Summary:
+def search_study(**changes: Any) -> StudySummary:
     only = trial("searches/01/probe-07", {}, offered_per_s=2_130_000.0, **searched())
     return study("cases", [only], **{**searched(), **changes})
 
 
-def throughput_study() -> Summary:
+def throughput_study() -> StudySummary:
     trials = [
         trial(f"searches/{n:02d}/probe-07", {"system.executors": n}, **searched(maximum))
         for n, maximum in ((1, 1_200_000.0), (2, 2_130_000.0))
@@ -190,7 +192,7 @@ def throughput_study() -> Summary:
     )
 
 
-def latency_study() -> Summary:
+def latency_study() -> StudySummary:
     trials = [
         trial("trials/01", {"load.rate": "100 %"}),
         trial("trials/02", {"load.rate": "90 %"}, slower=0.5),
@@ -203,7 +205,7 @@ def latency_study() -> Summary:
     )
 
 
-def two_times_study() -> Summary:
+def two_times_study() -> StudySummary:
     beside = [
         Published(label="spark, 4 nodes", figure="event_time.mean", value=3_394, ours=1_423.7),
         Published(label="spark, 4 nodes", figure="processing_time.mean", value=1_040, ours=702.1),

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from streamgauge.measure.limits import OWN_WORD
-from streamgauge.measure.limits import limits as limits_of
-from streamgauge.measure.summary import Limit, Summary
-from streamgauge.report.limits import KINDS, limits
-from tests.measure.test_limits import CASES, evidence
+from streamgauge.measure.limits import SELF_REPORTED
+from streamgauge.measure.summary import Limit, TrialSummary
+from streamgauge.report.limits import limits
+from streamgauge.systems.spark.advice import spark_limits
+from tests.systems.spark_evidence import CASES, spark_evidence
 
 from . import samples
 from .page import Page
@@ -20,14 +20,22 @@ CPU = Limit(
 )
 STATE = Limit(
     kind="state",
-    shown_by=f"keeping state takes 210 ms of 620 ms ({OWN_WORD})",
+    shown_by=f"keeping state takes 210 ms of 620 ms ({SELF_REPORTED})",
     advice="`--set system.state_store=memory`",
     strength=0.34,
+    self_reported=True,
 )
-NOTHING = Limit(kind="none", shown_by="not limited", advice="Offer more.", strength=0.65)
+NOTHING = Limit(
+    kind="none",
+    label="nothing",
+    meaning="It kept up.",
+    shown_by="not limited",
+    advice="Offer more.",
+    strength=0.65,
+)
 
 
-def summary_of(*found: Limit, sustained: bool | None = False) -> Summary:
+def summary_of(*found: Limit, sustained: bool | None = False) -> TrialSummary:
     return samples.summary().model_copy(update={"limits": list(found), "sustained": sustained})
 
 
@@ -56,12 +64,12 @@ def test_the_setting_to_change_stands_out() -> None:
     ]
 
 
-def test_spark_is_named_where_a_figure_is_its_own_word() -> None:
+def test_self_reported_figures_are_explained() -> None:
     def notes(page: Page) -> str:
         return " ".join(one.text for one in page.all("p", class_="note"))
 
-    assert OWN_WORD in notes(page_of(CPU, STATE))
-    assert "not measured from outside" in notes(page_of(STATE))
+    assert SELF_REPORTED in notes(page_of(CPU, STATE))
+    assert "measured from outside" in notes(page_of(STATE))
     assert notes(page_of(CPU)) == ""
 
 
@@ -93,10 +101,15 @@ def test_text_is_text_and_not_markup() -> None:
     assert page.one("p", class_="advice").text == f"→ {HOSTILE} {HOSTILE} {HOSTILE}"
 
 
+def test_a_limit_is_shown_by_its_label_with_its_meaning() -> None:
+    _, term = page_of(NOTHING).all("span", class_="term")
+    assert (term.text, term.attributes["title"]) == ("nothing", "It kept up.")
+    assert len(page_of(CPU).all("span", class_="term")) == 1
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_every_limit_that_can_be_found_has_a_label_and_a_meaning(case: str) -> None:
-    found = limits_of(evidence(**CASES[case][1]))
-    assert {limit.kind for limit in found} <= set(KINDS)
+    found = spark_limits(spark_evidence(**CASES[case][1]))
     page = page_of(*found)
     meanings = [one.attributes["title"] for one in page.all("span", class_="term")]
     assert len(meanings) == len(found) + 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.measure.summary import Series, Summary
+from streamgauge.measure.summary import Series, TrialSummary
 from streamgauge.report.html import render_report
 
 from . import samples
@@ -88,7 +88,7 @@ def test_legends_name_every_series_and_hostile_names_stay_text(tmp_path: Path) -
 
 
 def test_a_run_without_anything_opens_without_an_error(tmp_path: Path) -> None:
-    page = opened(render_report(Summary(name="nothing", run="r"), Series()), tmp_path)
+    page = opened(render_report(TrialSummary(name="nothing", run="r"), Series()), tmp_path)
 
     root = page.one("html").attributes
     assert "data-error" not in root

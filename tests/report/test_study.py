@@ -9,12 +9,15 @@ import pytest
 from streamgauge.measure.summary import (
     MAXIMUM,
     Case,
+    DerivedFigure,
     Limit,
     Published,
     Status,
-    Summary,
+    StudySummary,
+    TrialSummary,
 )
-from streamgauge.report.case_words import case_label
+from streamgauge.measure.unit import Unit
+from streamgauge.report.cases import case_label
 from streamgauge.report.published import NOT_COMPARABLE
 from streamgauge.report.study import render_study, write_study_report
 from streamgauge.report.study_charts import (
@@ -91,7 +94,7 @@ def test_the_answer_of_a_search_is_its_maximum_with_bracket_and_confidence(tmp_p
 
 def test_a_search_that_found_nothing_says_so(tmp_path: Path) -> None:
     nothing = {**searched(), MAXIMUM: None, "passed": None}
-    lost = Summary(name="", run="", sustained=False, reasons=["nothing passed"], **nothing)
+    lost = TrialSummary(name="", run="", sustained=False, reasons=["nothing passed"], **nothing)
     summary = study("throughput", [lost], **nothing)
 
     page = page_of(summary, tmp_path)
@@ -151,10 +154,14 @@ def test_the_latency_form_is_exactly_that_of_the_paper(tmp_path: Path) -> None:
         "3673, 2537, 8596, (4603, 4953, 5990)",
         "3394, 1987, 6994, (4076, 4315, 4955)",
     ]
-    assert page.row("Spark 90 %") == ["", "3416, 2354, 8005, (3936, 4550, 5443)", ""]
+    assert page.row("Spark at 90 % of its maximum") == [
+        "",
+        "3416, 2354, 8005, (3936, 4550, 5443)",
+        "",
+    ]
 
 
-def growing_trial(varied: Varied) -> Summary:
+def growing_trial(varied: Varied) -> TrialSummary:
     data = samples.summary().model_dump()["latency_ms"]
     data["event_time"]["growing"] = True
     return trial("trials/09", varied, latency_ms=data)
@@ -230,8 +237,9 @@ def test_a_published_figure_without_ours_has_no_ratio(tmp_path: Path) -> None:
 def test_a_change_above_the_maximum_has_no_ratio_and_no_row_among_latencies(
     tmp_path: Path,
 ) -> None:
+    derived = DerivedFigure(label="drained, change", unit=Unit.PERCENT, definition="A change.")
     published = [
-        Published(label="Spark, above", figure="drained_change_percent", value=-5, ours=1.5)
+        Published(label="Spark, above", figure="change", value=-5, ours=1.5, derived=derived)
     ]
     summary = two_times_study().model_copy(update={"published": published})
     page = page_of(summary, tmp_path)
@@ -249,7 +257,7 @@ def test_trials_show_verdict_counts_and_faults(tmp_path: Path) -> None:
             sustained=False,
             validation=validation,
         ),
-        Summary(name="", run="", varied={"load.rate": 3_000}, reasons=["nothing passed"]),
+        TrialSummary(name="", run="", varied={"load.rate": 3_000}, reasons=["nothing passed"]),
     ]
     summary = study("cases", trials[:2]).model_copy(update={"trials": trials})
     page = page_of(summary, stored(study("cases", trials[:2]), tmp_path))
@@ -344,8 +352,8 @@ def test_hostile_text_stays_text_wherever_it_comes_from(form: str, tmp_path: Pat
 
 @pytest.mark.parametrize("form", [*FORMS, "", "no such form"])
 def test_a_study_without_anything_can_be_reported(form: str, tmp_path: Path) -> None:
-    bare = Summary(name="nothing", run="r", figure=form)
-    lost = bare.model_copy(update={"trials": [Summary(name="", run="")], "cases": [Case()]})
+    bare = StudySummary(name="nothing", run="r", figure=form, trials=[])
+    lost = bare.model_copy(update={"trials": [TrialSummary(name="", run="")], "cases": [Case()]})
 
     assert Page(render_study(bare, tmp_path)).one(id="verdict").text == "unknown"
     assert Page(render_study(lost, tmp_path)).row("1") != []

@@ -1,3 +1,5 @@
+"""The standalone cluster, with real masters, workers and executors."""
+
 from __future__ import annotations
 
 import contextlib
@@ -15,8 +17,11 @@ import pytest
 from streamgauge.compute.java import find_java
 from streamgauge.errors import ComponentError
 from streamgauge.measure.sockets import Traffic, open_connections
+from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
 from streamgauge.processes.guard import Guard, marked
-from streamgauge.services.spark_cluster import SparkCluster
+from streamgauge.processes.launcher import Launcher
+from streamgauge.services.spark_cluster import START_TIMEOUT_S, SparkCluster
+from tests.clocks import ManualClock
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
@@ -38,12 +43,20 @@ sys.stdin.read()
 """
 
 
-def small_cluster(guard: Guard, logs: Path, *, memory: str = "1g") -> SparkCluster:
-    # A temporary folder may well have a space in its name.
+def small_cluster(
+    guard: Guard, logs: Path, *, memory: str = "1g", clock: Clock = SYSTEM_CLOCK
+) -> SparkCluster:
+    # The name of a temporary folder may contain a space.
     scratch = guard.scratch / "a folder"
     scratch.mkdir()
     return SparkCluster(
-        workers=2, cores=1, memory=memory, scratch=scratch, logs=logs, env=guard.env
+        workers=2,
+        cores=1,
+        memory=memory,
+        scratch=scratch,
+        logs=logs,
+        launcher=Launcher(guard.env),
+        clock=clock,
     )
 
 
@@ -61,6 +74,10 @@ def start_program(cluster: SparkCluster, guard: Guard) -> subprocess.Popen[str]:
     )
 
 
+def pids_by_name(cluster: SparkCluster) -> dict[str, int]:
+    return {process.name: process.pid for process in cluster.processes()}
+
+
 def living(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
     """Without zombies: a node does not always reap the shell that worked out its command line."""
     found = []
@@ -73,13 +90,14 @@ def living(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
 
 def members(cluster: SparkCluster) -> list[psutil.Process]:
     """Nodes, executors, and the executors' Python processes."""
-    nodes = [psutil.Process(pid) for pid in cluster.pids]
+    nodes = [psutil.Process(pid) for pid in pids_by_name(cluster).values()]
     return living([*nodes, *(child for node in nodes for child in node.children(recursive=True))])
 
 
 def addresses(cluster: SparkCluster) -> set[str]:
     """At which the nodes listen."""
-    connections = [c for pid in cluster.pids for c in psutil.Process(pid).net_connections()]
+    pids = pids_by_name(cluster).values()
+    connections = [c for pid in pids for c in psutil.Process(pid).net_connections()]
     return {c.laddr.ip.removeprefix("::ffff:") for c in connections if c.status == "LISTEN"}
 
 
@@ -88,7 +106,7 @@ def bytes_by_node(cluster: SparkCluster) -> dict[str, int]:
     connections = open_connections()
     assert connections is not None
     found = {}
-    for name, pid in cluster.pids_by_node().items():
+    for name, pid in pids_by_name(cluster).items():
         pids = [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
         found[name] = Traffic().grown(pids, connections)
     return found
@@ -99,8 +117,11 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
 ) -> None:
     cluster = small_cluster(guard, tmp_path)
     with cluster:
-        assert list(cluster.pids_by_node()) == ["master", "worker 1", "worker 2"]
-        assert cluster.pids == list(cluster.pids_by_node().values())
+        assert [(node.role, node.name, node.site) for node in cluster.processes()] == [
+            ("master", "master", "this machine"),
+            ("worker", "worker 1", "this machine"),
+            ("worker", "worker 2", "this machine"),
+        ]
         assert (tmp_path / "spark-master.log").read_text().count("Registering worker") == 2
         assert addresses(cluster) == {"127.0.0.1"}
         program = start_program(cluster, guard)
@@ -119,7 +140,7 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
         started = members(cluster)
         assert len(started) >= 7
         assert set(started) <= set(marked(guard.mark))
-        worker = cluster.pids_by_node()["worker 1"]
+        worker = pids_by_name(cluster)["worker 1"]
         # Only what is paused outlives its worker, whose end it would notice.
         left = living(psutil.Process(worker).children(recursive=True))
         for process in left:
@@ -129,7 +150,7 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
         with pytest.raises(ComponentError, match="worker 1 died: killed by signal 9") as failure:
             cluster.check()
         assert failure.value.log == tmp_path / "spark-worker-1.log"
-        assert list(cluster.pids_by_node()) == ["master", "worker 2"]
+        assert list(pids_by_name(cluster)) == ["master", "worker 2"]
         assert living(left) == left
 
     assert living(started) == []
@@ -151,11 +172,14 @@ def test_a_worker_that_cannot_start_is_named_with_its_reason(guard: Guard, tmp_p
     assert list(marked(guard.mark)) == []
 
 
-def test_a_cluster_that_takes_too_long_names_whom_it_waits_for(
+def test_a_cluster_that_starts_too_slowly_names_the_missing_process(
     guard: Guard, tmp_path: Path
 ) -> None:
-    cluster = small_cluster(guard, tmp_path)
+    # On this clock the time-out passes before a JVM can start.
+    clock = ManualClock()
+    cluster = small_cluster(guard, tmp_path, clock=clock)
     with pytest.raises(ComponentError, match="still waiting for master") as failure:
-        cluster.start(timeout_s=0)
+        cluster.start()
     assert failure.value.log == tmp_path / "spark-master.log"
+    assert clock.monotonic_s() >= START_TIMEOUT_S
     assert list(marked(guard.mark)) == []

@@ -1,0 +1,1 @@
+"""Channels: how a system receives events and delivers results, one folder each."""

@@ -12,9 +12,8 @@ from pydantic.fields import FieldInfo
 
 from streamgauge import plugins
 from streamgauge.errors import StreamgaugeError
-from streamgauge.events.spec import DataSet
+from streamgauge.experiments.planning.arguments import GIVEN_BY_THE_LOAD
 from streamgauge.experiments.planning.files import builtin_names, read_experiment
-from streamgauge.experiments.planning.plan import GIVEN_BY_THE_LOAD
 from streamgauge.units import format_duration
 
 _NOT_FOR_FILES = frozenset({"oracle_is"})
@@ -71,9 +70,6 @@ def _whole_or_broken(name: str, describe: Callable[[str], Entry]) -> Entry:
 
 
 def _parameters(found: Any) -> list[Parameter]:
-    if isinstance(found, type) and issubclass(found, DataSet):
-        # An experiment names a query, which makes its data set.
-        return []
     if isinstance(found, type) and issubclass(found, BaseModel):
         return of_model(found)
     return of_signature(found)

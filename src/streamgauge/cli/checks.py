@@ -14,9 +14,9 @@ from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from streamgauge import writing
 from streamgauge.compute.java import OLDEST, Java, find_java
 from streamgauge.errors import StreamgaugeError
-from streamgauge.report import units
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_PYSPARK = (4, 2)
@@ -161,12 +161,12 @@ def disk(name: str, folder: Path) -> Check:
 def _enough(
     name: str, found_mb: float, needed_mb: float, wanted_mb: float, fix: str, where: str = ""
 ) -> Check:
-    found = f"{units.megabytes(found_mb)}{where}"
+    found = f"{writing.megabytes(found_mb)}{where}"
     if found_mb >= wanted_mb:
         return Check(name, Health.OK, found)
     if found_mb >= needed_mb:
         return Check(name, Health.WARNING, f"{found}, which is little", fix)
-    return Check(name, Health.FAILED, f"{found}, needed are {units.megabytes(needed_mb)}", fix)
+    return Check(name, Health.FAILED, f"{found}, needed are {writing.megabytes(needed_mb)}", fix)
 
 
 def cores() -> Check:

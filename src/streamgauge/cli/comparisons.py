@@ -1,4 +1,4 @@
-"""A comparison for people: what must not be overlooked first, then every change with its margin."""
+"""A comparison on the terminal: alarms first, then every change with its margin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from streamgauge.cli.results import VERDICT_STYLES
 from streamgauge.cli.terminal import Session, plain_table
-from streamgauge.compare import words
+from streamgauge.compare import change_text
 from streamgauge.compare.comparison import (
     CaseComparison,
     Change,
@@ -19,11 +19,12 @@ from streamgauge.compare.comparison import (
     Finding,
     Pair,
     Side,
-    in_words,
 )
 from streamgauge.compare.fail_if import CheckResult
-from streamgauge.compare.figures import FIGURES, Better
 from streamgauge.compare.published import PREFIX, published_tables, short_list
+from streamgauge.measure.figures import FIGURES, Direction
+from streamgauge.measure.unit import Unit
+from streamgauge.report.cases import case_label
 
 _STYLES = {
     Finding.BETTER: "green",
@@ -83,12 +84,12 @@ def _sides(session: Session, comparison: Comparison) -> None:
 
 def _side(table: Table, role: str, side: Side) -> None:
     verdict = side.verdict
-    told = (
+    verdict_text = (
         Text(f"{verdict.mark} {verdict.value}", VERDICT_STYLES[verdict])
         if verdict
         else Text(side.title)
     )
-    table.add_row(Text(role, "bold"), Text(side.label), Text(words.shape(side)), told)
+    table.add_row(Text(role, "bold"), Text(side.label), Text(change_text.shape(side)), verdict_text)
 
 
 def _pair(session: Session, pair: Pair, many: bool) -> None:
@@ -109,17 +110,17 @@ def _pair(session: Session, pair: Pair, many: bool) -> None:
     for side, cases in (("the base", pair.only_base), ("the other", pair.only_other)):
         for varied in cases:
             session.say()
-            session.say((f"only in {side}: {in_words(varied) or 'one case'}", "yellow"))
+            session.say((f"only in {side}: {case_label(varied) or 'one case'}", "yellow"))
     session.say()
-    for source in words.noise_sources(pair):
+    for source in change_text.noise_sources(pair):
         session.say((f"noise: {source}", "yellow" if "unknown" in source else ""))
-    session.say(f"figures: {words.tally(pair) or 'none in common'}")
+    session.say(f"figures: {change_text.tally(pair) or 'none in common'}")
 
 
 def _case(session: Session, case: CaseComparison) -> None:
     session.say()
     if case.varied:
-        session.say((in_words(case.varied), "bold cyan"))
+        session.say((case_label(case.varied), "bold cyan"))
     shown = [change for change in case.changes if _is_shown(change)]
     table = plain_table("", "base", "other", "change", "", "noise margin", "")
     for group, members in groupby(shown, key=lambda one: FIGURES[one.figure].group):
@@ -130,9 +131,9 @@ def _case(session: Session, case: CaseComparison) -> None:
 
 
 def _is_shown(change: Change) -> bool:
-    """What our own side used, and counts that are equal, are on the page only."""
+    """Resources of driver and sink, and equal counts, are on the page only."""
     figure = FIGURES[change.figure]
-    counted = figure.is_fault or figure.better is Better.NEITHER
+    counted = figure.unit is Unit.COUNT or figure.direction is Direction.NEITHER
     return figure.group not in _ON_THE_PAGE_ONLY and not (
         counted and change.finding is Finding.EQUAL
     )
@@ -141,12 +142,12 @@ def _is_shown(change: Change) -> bool:
 def _row(change: Change) -> list[Text]:
     return [
         Text(f"  {FIGURES[change.figure].label}"),
-        Text(words.value(change, "base")),
-        Text(words.value(change, "other")),
-        Text(words.delta(change)),
-        Text(words.percent(change)),
-        Text(words.margin(change)),
-        Text(words.finding(change), _STYLES.get(change.finding, "")),
+        Text(change_text.value(change, "base")),
+        Text(change_text.value(change, "other")),
+        Text(change_text.delta(change)),
+        Text(change_text.percent(change)),
+        Text(change_text.margin(change)),
+        Text(change_text.finding(change), _STYLES.get(change.finding, "")),
     ]
 
 
@@ -159,5 +160,5 @@ def _checks(session: Session, checks: Sequence[CheckResult], many: bool) -> None
     table.show_header = False
     for one in checks:
         mark, style = ("✓", "green") if one.passed else ("✗", "bold red")
-        table.add_row(Text(f"  {mark} {one.expression}", style), Text(one.said(with_run=many)))
+        table.add_row(Text(f"  {mark} {one.expression}", style), Text(one.text(with_run=many)))
     session.say_table(table)

@@ -14,10 +14,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from streamgauge import writing
 from streamgauge.cli.terminal import Session
-from streamgauge.experiments.running.progress import PHASES, Progress
-from streamgauge.measure.summary import Summary
-from streamgauge.report import units
+from streamgauge.experiments.running.log import PHASES, Event, Finished, Progress, RunStarted
 
 LINE_EVERY_S = 5.0
 STUDY_LINE_EVERY_S = 30.0
@@ -27,7 +26,7 @@ Clock = Callable[[], float]
 
 
 class Watcher:
-    """Observes a run for the command line; subclasses show it."""
+    """Subscribes to a run for the command line; subclasses show it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -36,12 +35,20 @@ class Watcher:
         """While this is open, the run is on display."""
         return nullcontext()
 
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.started(event.path)
+        elif isinstance(event, Progress):
+            self.progress(event)
+        elif isinstance(event, Finished):
+            self.finished()
+
     def started(self, run: Path) -> None:
         self._session.logs = run / "logs"
 
     def progress(self, now: Progress) -> None: ...
 
-    def finished(self, summary: Summary) -> None: ...
+    def finished(self) -> None: ...
 
 
 class PlainLines(Watcher):
@@ -71,7 +78,7 @@ class PlainLines(Watcher):
 
 def _words(now: Progress) -> list[str]:
     doing = f"{now.phase}: {now.note}" if now.note else now.phase
-    figures = [f"{name} {value}" for name, value in _figures(now) if value != units.NOTHING]
+    figures = [f"{name} {value}" for name, value in _figures(now) if value != writing.NOTHING]
     left = [_left(now.remaining_s)] if now.remaining_s >= 1 else []
     part = [f"{now.part} ·"] if now.part else []
     return [f"[{_seconds(now.elapsed_s)}]", *part, ", ".join([doing, *figures, *left])]
@@ -149,7 +156,7 @@ class LiveDisplay(Watcher):
             # An error or Ctrl-C leads straight to the report.
             self._broken_off = self._now.phase
 
-    def finished(self, summary: Summary) -> None:  # noqa: ARG002
+    def finished(self) -> None:
         self._spent_s[self._now.phase] = self._clock() - self._phase_began
         self._over = True
 
@@ -203,20 +210,20 @@ class LiveDisplay(Watcher):
 
 def _figures(now: Progress) -> list[tuple[str, str]]:
     def written(value: float | None, write: Callable[[float], str]) -> str:
-        return units.NOTHING if value is None else write(value)
+        return writing.NOTHING if value is None else write(value)
 
     return [
-        ("offered", written(now.offered_per_s, units.rate)),
-        ("drained", written(now.drained_per_s, units.rate)),
-        ("queue", written(now.queued, units.count)),
-        ("results", written(now.results, units.count)),
-        ("latency", written(now.latency_ms, units.duration)),
+        ("offered", written(now.offered_per_s, writing.rate)),
+        ("drained", written(now.drained_per_s, writing.rate)),
+        ("queue", written(now.queued, writing.count)),
+        ("results", written(now.results, writing.count)),
+        ("latency", written(now.latency_ms, writing.duration)),
     ]
 
 
 def _seconds(seconds: float) -> str:
     # Whole seconds: what changes twice a second is not read to the tenth.
-    return f"{seconds:.0f} s" if round(seconds) < 60 else units.duration(1_000 * seconds)
+    return f"{seconds:.0f} s" if round(seconds) < 60 else writing.duration(1_000 * seconds)
 
 
 def watcher(session: Session) -> Watcher:

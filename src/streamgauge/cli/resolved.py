@@ -15,10 +15,7 @@ from streamgauge.queries.own import BoundQuery
 def resolved(study: Study) -> dict[str, Any]:
     """What `--dry-run` prints; saved to a file, it is the same experiment again."""
     experiment, plan = study.experiment, study.first_plan
-    # A token is a secret; without it a run makes its own.
-    data = experiment.model_dump(
-        mode="json", exclude={"quick": True, "channel": {"token"}}, exclude_none=True
-    )
+    data = {key: value for key, value in study.stored.items() if value is not None}
     if study.is_single:
         for section in ("repeat", "vary", "search"):
             del data[section]
@@ -27,7 +24,17 @@ def resolved(study: Study) -> dict[str, Any]:
         "name": experiment.system.name,
         **plan.system.model_dump(mode="json", exclude_none=True),
     }
+    data["channel"] = {
+        "name": experiment.channel.name,
+        **plan.channel.model_dump(
+            mode="json", exclude=set(plan.channel.secrets), exclude_none=True
+        ),
+    }
     data["load"]["schedule"] = _named("schedules", experiment.load.schedule, plan)
+    for name, stream in experiment.load.streams.items():
+        if stream.schedule is not None:
+            own = _named("schedules", stream.schedule, plan)
+            data["load"]["streams"][name]["schedule"] = own
     data["load"]["policy"] = _named("policies", experiment.load.policy, plan)
     return data
 

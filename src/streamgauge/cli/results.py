@@ -1,37 +1,34 @@
-"""A summary for people: the verdict, then thresholds, then figures with their units.
+"""A summary on the terminal: the verdict, then thresholds, then figures with their units.
 
-A search begins with the maximum that it found, and a study shows its cases instead of one trial.
+That of a search begins with the maximum, and that of a study has its cases instead of one trial.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from rich.text import Text
 
+from streamgauge import writing
 from streamgauge.cli.terminal import QUICK_STAMP, Session, plain_table
+from streamgauge.measure.figures import FIGURES, Figure, value_of
 from streamgauge.measure.summary import (
     MAXIMUM,
     Case,
     LatencyStatistics,
     Limit,
     Status,
+    StudySummary,
     Summary,
     ThresholdResult,
+    TrialSummary,
     Verdict,
 )
-from streamgauge.report import units
-from streamgauge.report.case_words import (
-    ONLY_CASE,
-    all_sustained,
-    case_label,
-    figure_named,
-    tally,
-)
-from streamgauge.report.definitions import FIGURES
-from streamgauge.report.figures import COUNTS, STATISTICS
-from streamgauge.report.published import ratio_text
+from streamgauge.report.cases import ONLY_CASE, all_sustained, case_label, verdict_counts
+from streamgauge.report.cells import threshold_value
+from streamgauge.report.figures import COUNTS, GROWTH, STATISTICS
+from streamgauge.report.published import label_and_unit, ratio_text
+from streamgauge.report.tables import RESOURCE_FIGURES
 
 VERDICT_STYLES = {
     Verdict.VALID: "bold green",
@@ -39,11 +36,10 @@ VERDICT_STYLES = {
     Verdict.UNKNOWN: "bold yellow",
     Verdict.VOID: "bold magenta",
 }
-YES_OR_NO = {True: ("✓ yes", "green"), False: ("✗ no", "red"), None: ("? unknown", "yellow")}
+_ANSWER_STYLES = {"good": "green", "bad": "red", "open": "yellow"}
 _CASE_FIGURES = ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
 _MOST_LIMITS = 3
 _MOST_REASONS = 10
-_RESOURCES = ("cpu_percent_mean", "memory_mb_max", "disk_mb_written", "network_mb")
 
 
 def show(session: Session, summary: Summary, report: Path) -> None:
@@ -53,7 +49,7 @@ def show(session: Session, summary: Summary, report: Path) -> None:
     _maximum(session, summary)
     _verdict(session, summary)
     _thresholds(session, summary.thresholds)
-    if summary.trials:
+    if isinstance(summary, StudySummary):
         _cases(session, summary)
         _published(session, summary)
     else:
@@ -66,15 +62,21 @@ def show(session: Session, summary: Summary, report: Path) -> None:
     session.say(("report: ", "bold"), str(report))
 
 
+def answer_text(value: bool | None) -> Text:
+    """`✓ yes`, `✗ no` or `? unknown`."""
+    answer = writing.answer(value)
+    return Text(str(answer), _ANSWER_STYLES[answer.kind])
+
+
 def _maximum(session: Session, summary: Summary) -> None:
-    """The answer of a search; one that found nothing says so."""
+    """What a search found, or that it found nothing."""
     if not summary.tries:
         return
     found = summary.maximum_sustainable_per_s
-    answer = "none found" if found is None else f"{units.count(found)} events/s"
+    answer = "none found" if found is None else f"{writing.count(found)} events/s"
     session.say("maximum sustainable throughput: ", (answer, "bold"))
     bracket = [
-        f"{word} {units.rate(rate)}"
+        f"{word} {writing.rate(rate)}"
         for word, rate in (("passed", summary.passed), ("failed", summary.failed))
         if rate is not None
     ]
@@ -94,7 +96,8 @@ def _verdict(session: Session, summary: Summary) -> None:
         session.say(f"  {reason}")
     if len(summary.reasons) > _MOST_REASONS:
         session.say(f"  and {len(summary.reasons) - _MOST_REASONS} more reasons")
-    session.say("sustained: ", YES_OR_NO[summary.sustained])
+    sustained = writing.answer(summary.sustained)
+    session.say("sustained: ", (str(sustained), _ANSWER_STYLES[sustained.kind]))
 
 
 def _thresholds(session: Session, thresholds: list[ThresholdResult]) -> None:
@@ -105,37 +108,30 @@ def _thresholds(session: Session, thresholds: list[ThresholdResult]) -> None:
     table.show_header = False
     for one in thresholds:
         mark, style = ("✓", "green") if one.passed else ("✗", "red")
-        table.add_row(Text(f"  {mark} {one.expression}", style), Text(_value_of(one)))
+        table.add_row(Text(f"  {mark} {one.expression}", style), Text(threshold_value(one)))
     session.say_table(table)
 
 
-def _value_of(threshold: ThresholdResult) -> str:
-    if threshold.value is None:
-        return "not measured"
-    metric = re.match(r"[\w.]*", threshold.expression.strip())
-    name = metric.group().rpartition(".")[2] if metric else ""
-    return _written(name, threshold.value)
-
-
-def _rates(session: Session, summary: Summary) -> None:
+def _rates(session: Session, summary: TrialSummary) -> None:
     _heading(session, "throughput")
     table = plain_table("", "")
     table.show_header = False
     for name in ("offered_per_s", "drained_per_s"):
-        table.add_row(f"  {FIGURES[name].label}", Text(_written(name, getattr(summary, name))))
+        figure = FIGURES[name]
+        table.add_row(f"  {figure.label}", Text(_value_text(figure, value_of(summary, name))))
     session.say_table(table)
 
 
-def _latency(session: Session, summary: Summary) -> None:
+def _latency(session: Session, summary: TrialSummary) -> None:
     latency = summary.latency_ms
     session.say()
     table = plain_table("latency", "event time", "processing time")
-    for name in STATISTICS:
+    for name, figure in STATISTICS.items():
         if getattr(latency.event_time, name) is getattr(latency.processing_time, name) is None:
             # Too few results to carry it.
             continue
         table.add_row(
-            f"  {FIGURES[name].label}",
+            f"  {figure.label}",
             Text(_statistic(name, latency.event_time)),
             Text(_statistic(name, latency.processing_time)),
         )
@@ -145,15 +141,16 @@ def _latency(session: Session, summary: Summary) -> None:
 def _statistic(name: str, statistics: LatencyStatistics) -> str:
     if name == "mean" and statistics.growing:
         by = statistics.growth_per_s
-        return "growing" if by is None else f"growing by {units.growth(by)}: a mean means nothing"
-    return _written(name, getattr(statistics, name))
+        return "growing" if by is None else f"growing by {GROWTH.write(by)}: a mean means nothing"
+    return _value_text(STATISTICS[name], getattr(statistics, name))
 
 
-def _validation(session: Session, summary: Summary) -> None:
+def _validation(session: Session, summary: TrialSummary) -> None:
     validation = summary.validation
     _heading(session, "validation")
     counts = [
-        f"{FIGURES[name].label} {_written(name, getattr(validation, name))}" for name in COUNTS
+        f"{figure.label} {_value_text(figure, getattr(validation, name))}"
+        for name, figure in COUNTS.items()
     ]
     session.say(f"  {', '.join(counts)}")
     session.say(f"  compared with: {validation.oracle or 'nothing'}")
@@ -161,22 +158,23 @@ def _validation(session: Session, summary: Summary) -> None:
         session.say(f"  such as {example}")
 
 
-def _resources(session: Session, summary: Summary) -> None:
+def _resources(session: Session, summary: TrialSummary) -> None:
     if not summary.resources:
         return
     session.say()
-    table = plain_table("resources", *(FIGURES[name].label for name in _RESOURCES))
+    table = plain_table("resources", *(figure.label for figure in RESOURCE_FIGURES.values()))
     for role, use in summary.resources.items():
-        table.add_row(f"  {role}", *(_written(name, getattr(use, name)) for name in _RESOURCES))
+        values = (_value_text(fig, getattr(use, name)) for name, fig in RESOURCE_FIGURES.items())
+        table.add_row(f"  {role}", *values)
     session.say_table(table)
 
 
-def _cases(session: Session, summary: Summary) -> None:
-    # The maximum of a single search has been said already.
+def _cases(session: Session, summary: StudySummary) -> None:
+    # The maximum of a single search is the first line already.
     searched = not summary.tries and any(MAXIMUM in case.figures for case in summary.cases)
     names = [MAXIMUM, *_CASE_FIGURES] if searched else _CASE_FIGURES
     repeated = any(len(case.trials) > 1 for case in summary.cases)
-    headings = [figure_named(name).label for name in names]
+    headings = [FIGURES[name].full_label for name in names]
     counts = ["trials"] if repeated else []
     session.say()
     table = plain_table("cases", *counts, *headings, "verdict", "sustained")
@@ -186,10 +184,10 @@ def _cases(session: Session, summary: Summary) -> None:
         style = VERDICT_STYLES[verdicts.pop()] if len(verdicts) == 1 else "bold yellow"
         table.add_row(
             f"  {case_label(case.varied) or ONLY_CASE}",
-            *([units.count(len(trials))] if repeated else []),
+            *([writing.count(len(trials))] if repeated else []),
             *(_case_figure(case, name) for name in names),
-            Text(tally(trials), style),
-            Text(*YES_OR_NO[all_sustained(trials)]),
+            Text(verdict_counts(trials), style),
+            answer_text(all_sustained(trials)),
         )
     session.say_table(table)
 
@@ -197,29 +195,28 @@ def _cases(session: Session, summary: Summary) -> None:
 def _case_figure(case: Case, name: str) -> str:
     spread = case.figures.get(name)
     if spread is None:
-        return units.NOTHING
-    text = figure_named(name).write(spread.mean)
+        return writing.NOTHING
+    text = FIGURES[name].write(spread.mean)
     return f"{text}, growing" if case.growing and name == "event_time.p50" else text
 
 
-def _published(session: Session, summary: Summary) -> None:
+def _published(session: Session, summary: StudySummary) -> None:
     if not summary.published:
         return
     session.say()
     table = plain_table("published", "figure", "published", "ours", "ours / published")
     for one in summary.published:
-        figure = figure_named(one.figure)
-        ours = units.NOTHING if one.ours is None else figure.write(one.ours)
-        table.add_row(
-            f"  {one.label}", figure.label, figure.write(one.value), ours, ratio_text(one)
-        )
+        label, unit = label_and_unit(one)
+        ours = writing.NOTHING if one.ours is None else unit.write(one.ours)
+        table.add_row(f"  {one.label}", label, unit.write(one.value), ours, ratio_text(one))
     session.say_table(table)
     session.say("  measured on other hardware: the ratio is no comparison of systems")
 
 
 def _limits(session: Session, summary: Summary) -> None:
     """The strongest, each kind once."""
-    found = summary.limits or [limit for trial in summary.trials for limit in trial.limits]
+    trials = summary.trials if isinstance(summary, StudySummary) else []
+    found = summary.limits or [limit for trial in trials for limit in trial.limits]
     strongest: dict[str, Limit] = {}
     for limit in sorted(found, key=lambda limit: -limit.strength):
         strongest.setdefault(limit.kind, limit)
@@ -231,10 +228,8 @@ def _limits(session: Session, summary: Summary) -> None:
         session.say(f"    {limit.advice}")
 
 
-def _written(name: str, value: float | None) -> str:
-    if value is None:
-        return units.NOTHING
-    return FIGURES[name].write(value) if name in FIGURES else units.number(value)
+def _value_text(figure: Figure, value: float | None) -> str:
+    return writing.NOTHING if value is None else figure.write(value)
 
 
 def _heading(session: Session, text: str) -> None:

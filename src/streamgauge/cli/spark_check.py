@@ -1,6 +1,6 @@
-"""Does Spark start here? Opens a tiny session, runs a Python worker in it, says what it was.
+"""Checks that Spark starts on this machine: a small session that runs a Python worker.
 
-`python -m streamgauge.cli.spark_check SCRATCH` is the tiny program; `starts` runs it.
+`python -m streamgauge.cli.spark_check SCRATCH` is the program with the session; `starts` runs it.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ def starts(timeout_s: float = TIMEOUT_S) -> Check:
                 check=False,
             )
         except subprocess.TimeoutExpired as late:
-            said = late.stderr or b""
-            return _failed(f"did not start within {timeout_s:.0f} s", said.decode(errors="replace"))
+            output = (late.stderr or b"").decode(errors="replace")
+            return _failed(f"did not start within {timeout_s:.0f} s", output)
     answer = next((line for line in done.stdout.splitlines() if line.startswith(_DONE)), None)
     if done.returncode == 0 and answer is not None:
         return Check(NAME, Health.OK, f"starts and runs Python: {answer.removeprefix(_DONE)}")
-    return _failed(f"does not start: {_last_words(done.stderr)}", done.stderr)
+    return _failed(f"does not start: {_last_line(done.stderr)}", done.stderr)
 
 
-def _failed(problem: str, said: str) -> Check:
+def _failed(problem: str, output: str) -> Check:
     handle, name = tempfile.mkstemp(".log", "streamgauge-doctor-")
     with os.fdopen(handle, "w", errors="replace") as log:
-        log.write(said)
+        log.write(output)
     return Check(
         NAME,
         Health.FAILED,
         problem,
-        f"see {name}; often another Java helps: point JAVA_HOME at version 17 or 21",
+        f"see {name}; if the cause is Java, point JAVA_HOME at version 17 or 21",
     )
 
 
-def _last_words(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "it said nothing"
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "it printed nothing"
 
 
 def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

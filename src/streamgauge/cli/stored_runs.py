@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from streamgauge.errors import UsageError
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.measure.summary import Summary
 
@@ -16,7 +15,7 @@ _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})-(\d+)-.+")
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run directory and what its summary says, if there is one that can be read."""
+    """A run directory and its summary, if there is one that can be read."""
 
     directory: RunDirectory
     summary: Summary | None
@@ -27,14 +26,14 @@ class StoredRun:
 
     @property
     def status(self) -> str:
-        """How it ended; a run without a summary goes on, or was killed."""
+        """How it ended; a run without a summary is not finished, or was killed."""
         if self.summary is not None:
             return self.summary.status.value
         return "unreadable" if self.directory.summary.exists() else "unfinished"
 
 
 def stored_runs(runs: Path) -> list[StoredRun]:
-    """Every run directory below `runs`; anything else in there is none of our business."""
+    """Every run directory below `runs`; anything else in there is left out."""
     if not runs.is_dir():
         return []
     named = [(match, path) for path in runs.iterdir() if (match := _NAME.fullmatch(path.name))]
@@ -56,5 +55,5 @@ def _is_run(path: Path) -> bool:
 def _summary(directory: RunDirectory) -> Summary | None:
     try:
         return directory.read_summary()
-    except (OSError, UnicodeDecodeError, ValidationError):
+    except (OSError, ValueError, UsageError):
         return None

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from streamgauge.compare.comparison import CaseComparison, Comparison, Pair
-from streamgauge.compare.figures import FIGURES
+from streamgauge.compare.comparison import Comparison, Pair
+from streamgauge.measure.figures import FIGURES, Figure
 from streamgauge.measure.summary import MAXIMUM, Series
+from streamgauge.measure.unit import Unit as FigureUnit
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis, Unit, aligned
-from streamgauge.units import parse_count, parse_duration_us
+from streamgauge.report.varied_axis import VariedAxis, varied_axis
 
 _COLOURS = (1, 2, 3, 4, 6)
 """Of the base, then of the others in turn."""
-_OVER_VARIED: tuple[tuple[str, Unit], ...] = (
-    (MAXIMUM, "per_s"),
-    ("drained_per_s", "per_s"),
-    ("event_time.p99", "ms"),
-)
+_OVER_VARIED = (MAXIMUM, "drained_per_s", "event_time.p99")
 
 
 def comparison_charts(comparison: Comparison, series: Mapping[str, Series]) -> list[Chart]:
@@ -73,72 +70,34 @@ def _over_varied(comparison: Comparison) -> list[Chart]:
     keys = {tuple(case.varied) for case in cases}
     if len(keys) != 1 or any(len(one) != 1 for one in keys):
         return []
-    ((key,),) = keys
-    values = [case.varied[key] for case in cases]
-    unit, position = _axis_of(key, values)
-    if position is None or len({position(value) for value in values}) < 2:
+    axis = varied_axis([case.varied for case in cases])
+    if axis is None:
         return []
-    axis = HorizontalAxis(
-        label=key, unit=unit, values=sorted({position(value) for value in values})
-    )
-    charts = [
-        _figure_over(comparison, figure, measure, axis, lambda case: position(case.varied[key]))
-        for figure, measure in _OVER_VARIED
-    ]
+    charts = [_figure_over(comparison, FIGURES[name], axis) for name in _OVER_VARIED]
     return [chart for chart in charts if chart.has_points]
 
 
-def _axis_of(key: str, values: Sequence[object]) -> tuple[Unit, Callable[[object], float] | None]:
-    """Numbers as they are, durations in ms; None where there is no order to draw."""
-
-    def in_ms(value: object) -> float:
-        return parse_duration_us(value) / 1_000
-
-    def in_percent(value: object) -> float:
-        return parse_count(str(value).strip().removesuffix("%").strip())
-
-    numbers: Unit = "per_s" if key.endswith("rate") else "events"
-    candidates: tuple[tuple[Unit, Callable[[object], float]], ...] = (
-        (numbers, parse_count),
-        ("ms", in_ms),
-        ("percent", in_percent),
-    )
-    for unit, position in candidates:
-        try:
-            for value in values:
-                position(value)
-        except ValueError:
-            continue
-        return unit, position
-    return "events", None
-
-
-def _figure_over(
-    comparison: Comparison,
-    figure: str,
-    unit: Unit,
-    axis: HorizontalAxis,
-    position: Callable[[CaseComparison], float],
-) -> Chart:
-    known = FIGURES[figure]
+def _figure_over(comparison: Comparison, figure: Figure, axis: VariedAxis) -> Chart:
+    places = axis.places
 
     def line(pairs: Sequence[Pair], side: str) -> list[float | None]:
         found: dict[float, float] = {}
         for case in (case for pair in pairs for case in pair.cases):
-            change = case.change(figure)
+            change = case.change(figure.name)
             value = getattr(change, side) if change else None
             if value is not None:
-                found[position(case)] = value.mean
-        return aligned([found.get(at) for at in axis.values], len(axis.values))
+                found[axis.place_of(case.varied)] = value.mean
+        return aligned([found.get(at) for at in places], len(places))
 
     lines = [(comparison.base.label, line(comparison.pairs, "base"))]
     lines += [(pair.other.label, line([pair], "other")) for pair in comparison.pairs]
+    unit: Unit = "ms" if figure.unit is FigureUnit.MS else "per_s"
     return Chart(
-        id=f"over-{figure}",
-        title=f"{known.label} over {axis.label}",
-        definition=f"{known.definition} Means of the repetitions of each case.",
-        x=axis,
-        axes=[Axis(id="figure", label=known.label, unit=unit)],
+        id=f"over-{figure.name}",
+        title=f"{figure.label} over {axis.key}",
+        definition=f"{figure.definition} Means of the repetitions of each case.",
+        x=HorizontalAxis(label=axis.key, unit=axis.unit, values=places),
+        axes=[Axis(id="figure", label=figure.label, unit=unit)],
         series=[
             ChartSeries(label=label, axis="figure", values=values, colour=_colour(number))
             for number, (label, values) in enumerate(lines)

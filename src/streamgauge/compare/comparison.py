@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.compare.differences import alarms, changed_settings, warnings
-from streamgauge.compare.figures import FIGURES, Better, ComparedFigure
 from streamgauge.compare.matching import match
 from streamgauge.compare.measured import MeasuredCase, Subject
 from streamgauge.compare.significance import Noise, noise_of_means, noise_of_searches
+from streamgauge.measure.figures import MEAN_LATENCIES, Direction, Figure, Use, figures_for
 from streamgauge.measure.summary import MAXIMUM, Spread, Status, Verdict
 
 
@@ -89,7 +89,7 @@ class Pair(_Frozen):
     """The base and one other."""
 
     other: Side
-    alarms: list[str] = Field(description="said first: the figures may not be comparable at all")
+    alarms: list[str] = Field(description="shown first: the figures may not be comparable at all")
     warnings: list[str] = Field(description="what else differs, and may be the cause of a change")
     settings: list[str] = Field(description="settings of the system that differ")
     cases: list[CaseComparison]
@@ -143,8 +143,8 @@ def _pair(base: Subject, other: Subject) -> Pair:
 
 
 def _shared_names(base: Subject, other: Subject) -> set[str]:
-    """All figures; beside a published one only those that were published."""
-    names = set(FIGURES)
+    """All figures; side by side with a publication only those that were published."""
+    names = {figure.name for figure in figures_for(Use.COMPARE)}
     for subject in (base, other):
         if subject.summary is None:
             names &= {name for case in subject.cases for name in case.figures}
@@ -153,11 +153,20 @@ def _shared_names(base: Subject, other: Subject) -> set[str]:
 
 def _changes(base: MeasuredCase, other: MeasuredCase, names: set[str]) -> list[Change]:
     """Every figure that one of the sides has."""
-    found = (_change(one, base, other) for one in FIGURES.values() if one.name in names)
+    found = (_change(one, base, other) for one in _in_order() if one.name in names)
     return [change for change in found if change is not None]
 
 
-def _change(figure: ComparedFigure, base: MeasuredCase, other: MeasuredCase) -> Change | None:
+def _in_order() -> list[Figure]:
+    """Group by group; a figure of which neither direction is better comes after the others."""
+    figures = figures_for(Use.COMPARE)
+    groups = list(dict.fromkeys(figure.group for figure in figures))
+    return sorted(
+        figures, key=lambda one: (groups.index(one.group), one.direction is Direction.NEITHER)
+    )
+
+
+def _change(figure: Figure, base: MeasuredCase, other: MeasuredCase) -> Change | None:
     ours, theirs = base.figures.get(figure.name), other.figures.get(figure.name)
     left, right = _value(figure, base, ours), _value(figure, other, theirs)
     growing = [
@@ -170,8 +179,8 @@ def _change(figure: ComparedFigure, base: MeasuredCase, other: MeasuredCase) -> 
         growing=growing,
         finding=Finding.NOT_MEASURED,
     )
-    if growing and figure.name.endswith(".mean"):
-        # The mean of a growing series depends on how long one looked, and on nothing else.
+    if growing and figure.name in MEAN_LATENCIES:
+        # The mean of a growing series depends on the length of the load only.
         return shape.model_copy(update={"finding": Finding.GROWING})
     if ours is None or theirs is None:
         return None if ours is theirs else shape
@@ -188,7 +197,7 @@ def _change(figure: ComparedFigure, base: MeasuredCase, other: MeasuredCase) -> 
     )
 
 
-def _value(figure: ComparedFigure, case: MeasuredCase, spread: Spread | None) -> Value | None:
+def _value(figure: Figure, case: MeasuredCase, spread: Spread | None) -> Value | None:
     if spread is None:
         return None
     low, high = spread.low, spread.high
@@ -198,27 +207,22 @@ def _value(figure: ComparedFigure, case: MeasuredCase, spread: Spread | None) ->
 
 
 def _noise(
-    figure: ComparedFigure, base: MeasuredCase, other: MeasuredCase, ours: Spread, theirs: Spread
+    figure: Figure, base: MeasuredCase, other: MeasuredCase, ours: Spread, theirs: Spread
 ) -> Noise:
     if figure.name == MAXIMUM:
-        # Also of repeated cases: one search serves them all, so they agree without being right.
+        # Repeated cases share one search, so their maxima are equal and show no noise.
         return noise_of_searches(base.bracket, other.bracket)
     return noise_of_means(ours, theirs)
 
 
-def _finding(figure: ComparedFigure, delta: float, margin: float | None) -> Finding:
+def _finding(figure: Figure, delta: float, margin: float | None) -> Finding:
     if delta == 0:
         return Finding.EQUAL
     if margin is None:
         return Finding.NOISE_UNKNOWN
     if abs(delta) <= margin:
         return Finding.NOT_SIGNIFICANT
-    if figure.better is Better.NEITHER:
+    if figure.direction is Direction.NEITHER:
         return Finding.CHANGED
-    improved = (delta > 0) == (figure.better is Better.HIGHER)
+    improved = (delta > 0) == (figure.direction is Direction.HIGHER)
     return Finding.BETTER if improved else Finding.WORSE
-
-
-def in_words(varied: Mapping[str, object]) -> str:
-    """`system.trigger = 500 ms, load.rate = 90 %`; nothing for the only case of a run."""
-    return ", ".join(f"{key} = {value}" for key, value in varied.items())

@@ -1,14 +1,15 @@
-"""What else differs between two runs, and may be why their figures do."""
+"""Differences between two runs that may explain why their figures differ."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from streamgauge import writing
 from streamgauge.compare.measured import Subject
 from streamgauge.measure.summary import Status, Summary, Verdict
 
 _ABOUT_THE_RUN = ("name", "about", "repeat", "thresholds", "measure_master")
-"""Parameters that say nothing about what was measured."""
+"""Parameters that do not affect what was measured."""
 _NOT_MEASURED = ("timeouts.", "figure.", "vary.", "quick.")
 _SYSTEM = "system."
 _NAME = "system.name"
@@ -34,8 +35,8 @@ def alarms(base: Subject, other: Subject) -> list[str]:
         found.append(f"both runs are {_shown(ours.verdict)}: their figures prove nothing")
     if ours.sustained != theirs.sustained:
         found.append(
-            f"sustained differs: base {_yes_or_no(ours.sustained)}, "
-            f"other {_yes_or_no(theirs.sustained)}"
+            f"sustained differs: base {writing.answer(ours.sustained)}, "
+            f"other {writing.answer(theirs.sustained)}"
         )
     for name, summary in (("base", ours), ("other", theirs)):
         if summary.status is not Status.FINISHED:
@@ -56,16 +57,12 @@ def _because(*runs: Summary) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
-def _yes_or_no(answer: bool | None) -> str:
-    return {True: "✓ yes", False: "✗ no", None: "? unknown"}[answer]
-
-
 def _ended(status: Status) -> str:
     return "failed" if status is Status.FAILED else "was interrupted"
 
 
 def warnings(base: Subject, other: Subject) -> list[str]:
-    """Every difference of workload, load, versions and machine that nobody varied on purpose."""
+    """Every difference of workload, load, versions and machine that is not a varied setting."""
     ours, theirs = base.summary, other.summary
     found = [
         f"the {name} is a quick run: its numbers are meaningless"
@@ -108,7 +105,7 @@ def _growing(base: Subject, other: Subject) -> list[str]:
 
 
 def _input(ours: Summary, theirs: Summary, parameters: Mapping[str, object]) -> list[str]:
-    """Said only where no parameter explains it."""
+    """A different input, where no parameter explains it."""
     explained = any(key.startswith(("load.", "workload.", "duration")) for key in parameters)
     # Searches run at whatever rate they find, so their input is hardly ever the same.
     explained |= any(one.maximum_sustainable_per_s is not None for one in (ours, theirs))
@@ -121,7 +118,7 @@ def _input(ours: Summary, theirs: Summary, parameters: Mapping[str, object]) -> 
 def changed_settings(base: Subject, other: Subject) -> list[str]:
     """Settings of the system that differ: mostly what one wants to compare.
 
-    Of two systems only settings that both have are told: the others do not differ, they are not.
+    Of two different systems only the settings that both have are listed.
     """
     found = {
         key: values
@@ -139,7 +136,7 @@ def _parameters(base: Subject, other: Subject) -> dict[str, tuple[object, object
     if base.summary is None or other.summary is None:
         return {}
     one_each = len(base.cases) == len(other.cases) == 1
-    # Two runs of one case each are compared although they differ in it, so that is said.
+    # Two runs of one case each are compared although they differ in it, so that is listed.
     varied = set() if one_each else base.varied_keys | other.varied_keys
     return {
         key: values

@@ -1,4 +1,4 @@
-"""`--fail-if "p99:+5%"`: what a change must not do, for continuous integration."""
+"""`--fail-if "p99:+5%"`: limits for changes, for continuous integration."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.compare import words
-from streamgauge.compare.comparison import Change, Comparison, Finding, Pair, in_words
-from streamgauge.compare.figures import ComparedFigure, Unit, figure_named
+from streamgauge.compare import change_text
+from streamgauge.compare.comparison import Change, Comparison, Finding, Pair
 from streamgauge.errors import UsageError
-from streamgauge.units import parse_count, parse_duration_us
+from streamgauge.measure.figures import Figure, Use, find_figure
+from streamgauge.report.cases import case_label
+from streamgauge.units import parse_count
 
 _FORM = re.compile(r"\s*([\w.]+)\s*:\s*([+\-−])\s*([0-9].*?)\s*", re.ASCII)
 _EXAMPLES = '`--fail-if "p99:+5%"`, `--fail-if "throughput:-2%"` or `--fail-if "p99:+200 ms"`'
@@ -22,14 +23,14 @@ class FailIf:
     """Fails when the figure changes by more than the amount in the direction of the sign."""
 
     expression: str
-    figure: ComparedFigure
+    figure: Figure
     sign: int
     amount: float
     relative: bool
 
 
 class CheckResult(BaseModel):
-    """How one expression fared in one case."""
+    """The result of one expression in one case."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -39,10 +40,10 @@ class CheckResult(BaseModel):
     passed: bool
     reason: str
 
-    def said(self, *, with_run: bool) -> str:
+    def text(self, *, with_run: bool) -> str:
         """The reason, after the run and the case that it is about."""
         where = [self.other] if with_run else []
-        where += [in_words(self.varied)] if self.varied else []
+        where += [case_label(self.varied)] if self.varied else []
         return ": ".join([*where, self.reason])
 
 
@@ -56,41 +57,24 @@ def parse_fail_if(text: str) -> FailIf:
         )
     name, sign, amount = match.groups()
     try:
-        figure = figure_named(name)
+        figure = find_figure(name, Use.COMPARE)
     except UsageError as error:
         raise UsageError(f"`--fail-if {text}`: {error.cause}", fix=error.fix) from None
     relative = amount.endswith("%")
     try:
-        size = parse_count(amount.removesuffix("%").strip()) if relative else _size(figure, amount)
+        size = (
+            parse_count(amount.removesuffix("%").strip())
+            if relative
+            else figure.unit.parse_amount(amount)
+        )
     except ValueError as error:
         raise UsageError(f"`--fail-if {text}`: {error}", fix=_fix(name, sign, figure)) from None
     return FailIf(text.strip(), figure, 1 if sign == "+" else -1, size, relative)
 
 
-def _size(figure: ComparedFigure, amount: str) -> float:
-    if figure.unit is Unit.MS:
-        if not re.search(r"[a-zµ]", amount):
-            raise ValueError(f"an amount of latency needs a unit, and `{amount}` has none")
-        return parse_duration_us(amount) / 1_000
-    if figure.unit is Unit.MB:
-        match = re.fullmatch(r"(.*?)\s*(MB|GB)", amount)
-        if match is None:
-            raise ValueError(f"an amount of memory is in MB or GB, and `{amount}` is not")
-        return parse_count(match[1]) * (1_000 if match[2] == "GB" else 1)
-    return parse_count(amount)
-
-
-def _fix(name: str, sign: str, figure: ComparedFigure) -> str:
-    amounts = {
-        Unit.MS: "200 ms",
-        Unit.MB: "500 MB",
-        Unit.PER_S: "10k",
-        Unit.COUNT: "0",
-        Unit.PERCENT: "20",
-    }
-    return (
-        f'write `--fail-if "{name}:{sign}5%"` or `--fail-if "{name}:{sign}{amounts[figure.unit]}"`'
-    )
+def _fix(name: str, sign: str, figure: Figure) -> str:
+    examples = (f'`--fail-if "{name}:{sign}{amount}"`' for amount in ("5%", figure.unit.example))
+    return f"write {' or '.join(examples)}"
 
 
 def check(expressions: list[FailIf], comparison: Comparison) -> list[CheckResult]:
@@ -128,14 +112,14 @@ def _judged(rule: FailIf, change: Change | None) -> tuple[bool, str]:
         return False, f"latency grows in {' and '.join(change.growing)}: it has no mean"
     if change.delta is None:
         return False, f"the {'base' if change.base is None else 'other'} does not have this figure"
-    said = _change_in_words(change)
+    text = _change_text(change)
     if not _exceeds(rule, change):
-        return True, said
+        return True, text
     if change.finding is Finding.NOT_SIGNIFICANT:
-        return True, f"{said}, but that is inside the noise margin of {words.margin(change)}"
+        return True, f"{text}, but that is inside the noise margin of {change_text.margin(change)}"
     if change.margin is None:
-        return False, f"{said}; {change.noise}"
-    return False, f"{said}, more than the noise margin of {words.margin(change)}"
+        return False, f"{text}; {change.noise}"
+    return False, f"{text}, more than the noise margin of {change_text.margin(change)}"
 
 
 def _exceeds(rule: FailIf, change: Change) -> bool:
@@ -147,8 +131,8 @@ def _exceeds(rule: FailIf, change: Change) -> bool:
     return grown > 0 if change.percent is None else rule.sign * change.percent > rule.amount
 
 
-def _change_in_words(change: Change) -> str:
-    before, after = words.value(change, "base"), words.value(change, "other")
+def _change_text(change: Change) -> str:
+    before, after = change_text.value(change, "base"), change_text.value(change, "other")
     if change.delta == 0:
         return f"no change ({after})"
-    return f"{words.percent(change)} ({before} → {after})"
+    return f"{change_text.percent(change)} ({before} → {after})"

@@ -50,11 +50,11 @@ def match(base: Subject, other: Subject) -> Matched:
 
 def _place(subject: Subject, case: MeasuredCase, keys: list[str]) -> tuple[object, ...]:
     parameters = subject.summary.parameters if subject.summary else {}
-    return tuple(_plain(case.varied.get(key, parameters.get(key))) for key in keys)
+    return tuple(comparable(case.varied.get(key, parameters.get(key))) for key in keys)
 
 
-def _plain(value: object) -> object:
-    """The same for `1 s` and `1000 ms`, and for `100k` and 100000."""
+def comparable(value: object) -> object:
+    """A form that is equal for `1 s` and `1000 ms`, and for `100k` and 100000."""
     if isinstance(value, str):
         parsers: tuple[Callable[[object], float], ...] = (
             parse_count,

@@ -1,14 +1,13 @@
-"""What is compared: a run, or a published figure, as cases with figures and their noise."""
+"""One side of a comparison: the cases of a run, or a published cell, with figures and noise."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from streamgauge.compare.figures import FIGURES, TIMES, value_of
+from streamgauge.measure.figures import TIMES, Use, figures_for, value_of
 from streamgauge.measure.spread import spread_of
-from streamgauge.measure.summary import MAXIMUM, Case, Spread, Summary
+from streamgauge.measure.summary import MAXIMUM, Case, Spread, StudySummary, Summary
 
 Bracket = tuple[float, float]
 """Of a search: the highest rate that passed, the lowest that failed."""
@@ -52,50 +51,38 @@ def run_subject(summary: Summary) -> Subject:
 
 
 def _cases_of(summary: Summary) -> list[MeasuredCase]:
-    if summary.cases:
-        return [_case(summary, case) for case in summary.cases]
-    if summary.trials and not _is_search(summary):
-        return [_of_trials(trials[0].varied, trials) for trials in _grouped(summary.trials)]
+    if isinstance(summary, StudySummary):
+        # A study that ended before its first trial has no cases.
+        found = [_case(summary, case) for case in summary.cases]
+        return found or [_of_trials({}, [summary])]
     return [_of_trials(summary.varied, [summary])]
 
 
-def _is_search(summary: Summary) -> bool:
-    """Then its trials are probes, each at a rate of its own."""
-    return summary.maximum_sustainable_per_s is not None or bool(summary.tries)
-
-
-def _grouped(trials: Sequence[Summary]) -> list[list[Summary]]:
-    groups: dict[str, list[Summary]] = {}
-    for trial in trials:
-        key = json.dumps(trial.varied, sort_keys=True, default=str)
-        groups.setdefault(key, []).append(trial)
-    return list(groups.values())
-
-
-def _case(summary: Summary, case: Case) -> MeasuredCase:
+def _case(summary: StudySummary, case: Case) -> MeasuredCase:
     """The figures of the case, and from its trials those that it does not have itself."""
     trials = [summary.trials[at] for at in case.trials if at < len(summary.trials)]
     found = _of_trials(case.varied, trials)
     growing = found.growing
     if case.growing and not growing:
         growing = frozenset(TIMES)
-    # One search serves all repetitions; any other figure must be there in every one of them.
+    names = {figure.name for figure in figures_for(Use.COMPARE)}
+    # One search serves all repetitions; every repetition must have any other figure.
     known = {
         name: spread
         for name, spread in case.figures.items()
-        if name in FIGURES and (name == MAXIMUM or spread.count >= len(trials))
+        if name in names and (name == MAXIMUM or spread.count >= len(trials))
     }
     return MeasuredCase(case.varied, {**found.figures, **known}, growing, found.bracket)
 
 
 def _of_trials(varied: Mapping[str, object], trials: Sequence[Summary]) -> MeasuredCase:
     figures = {}
-    for name in FIGURES:
-        values = [value_of(trial, name) for trial in trials]
+    for figure in figures_for(Use.COMPARE):
+        values = [value_of(trial, figure.name) for trial in trials]
         known = [value for value in values if value is not None]
-        # A repetition without the figure would make the mean that of luckier ones.
+        # Without the trials that lack the figure the mean would be biased.
         if known and len(known) == len(values):
-            figures[name] = spread_of(known)
+            figures[figure.name] = spread_of(known)
     growing = frozenset(
         time for time in TIMES if any(getattr(one.latency_ms, time).growing for one in trials)
     )
@@ -112,7 +99,7 @@ def _bracket_around(trials: Sequence[Summary]) -> Bracket | None:
 
 
 def _bracket(summary: Summary) -> Bracket | None:
-    """None also when nothing failed: then nobody knows how much more would have passed."""
+    """None also if no rate failed: then it is unknown how much more would have passed."""
     maximum = summary.maximum_sustainable_per_s
     if maximum is None or summary.passed is None or summary.failed is None:
         return None

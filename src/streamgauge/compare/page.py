@@ -7,7 +7,9 @@ from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
-from streamgauge.compare import words
+from streamgauge import writing
+from streamgauge.compare import change_text
+from streamgauge.compare.change_bar import change_bar, full_percent
 from streamgauge.compare.charts import comparison_charts
 from streamgauge.compare.comparison import (
     CaseComparison,
@@ -16,13 +18,12 @@ from streamgauge.compare.comparison import (
     Finding,
     Pair,
     Side,
-    in_words,
 )
 from streamgauge.compare.fail_if import CheckResult
-from streamgauge.compare.figures import FIGURES
-from streamgauge.compare.swing import full_percent, swing
+from streamgauge.measure.figures import FIGURES
 from streamgauge.measure.summary import MAXIMUM, Series
-from streamgauge.report import units
+from streamgauge.report.cases import case_label
+from streamgauge.report.cells import heading
 from streamgauge.report.html import chart_section, page, write_page
 from streamgauge.report.markup import Html, element, joined, table
 
@@ -69,7 +70,7 @@ def render_comparison(
         element(
             "section",
             element("h2", "How to read this"),
-            element("p", words.LEGEND),
+            element("p", change_text.LEGEND),
             element("p", _HOW, class_="note"),
         ),
     )
@@ -106,7 +107,7 @@ def _checks(checks: Sequence[CheckResult], many: bool) -> Html:
             "li",
             element("span", "✓" if one.passed else "✗", class_="mark"),
             element("code", one.expression),
-            element("span", one.said(with_run=many), class_="value"),
+            element("span", one.text(with_run=many), class_="value"),
             class_="good" if one.passed else "bad",
         )
         for one in checks
@@ -120,11 +121,9 @@ def _sides(comparison: Comparison) -> Html:
         (
             role,
             side.label,
-            words.shape(side),
-            _verdict(side.verdict.mark, side.verdict.value) if side.verdict else units.NOTHING,
-            {True: "✓ yes", False: "✗ no", None: "? unknown"}[side.sustained]
-            if side.verdict
-            else units.NOTHING,
+            change_text.shape(side),
+            _verdict(side.verdict.mark, side.verdict.value) if side.verdict else writing.NOTHING,
+            str(writing.answer(side.sustained)) if side.verdict else writing.NOTHING,
             _moment(side),
         )
         for role, side in sides
@@ -135,7 +134,7 @@ def _sides(comparison: Comparison) -> Html:
 
 def _moment(side: Side) -> str:
     day, _, time = side.started_at.partition("T")
-    return f"{day} {time[:5]}{' · quick run' if side.quick else ''}".strip() or units.NOTHING
+    return f"{day} {time[:5]}{' · quick run' if side.quick else ''}".strip() or writing.NOTHING
 
 
 def _verdict(mark: str, word: str) -> Html:
@@ -171,10 +170,10 @@ def _listed(title: str, texts: Sequence[str], kind: str) -> Html:
 
 
 def _case(case: CaseComparison, pair: Pair) -> Html:
-    unknown = [source for source in words.noise_sources(pair) if "unknown" in source]
+    unknown = [source for source in change_text.noise_sources(pair) if "unknown" in source]
     return element(
         "section",
-        element("h2", in_words(case.varied) or "Figures"),
+        element("h2", case_label(case.varied) or "Figures"),
         joined(element("p", source, class_="noise") for source in unknown),
         _headlines(case),
         element("details", element("summary", "all figures"), _changes(case.changes))
@@ -193,10 +192,10 @@ def _headlines(case: CaseComparison) -> Html:
         element(
             "div",
             element("dt", _label(change)),
-            element("dd", words.percent(change)),
+            element("dd", change_text.percent(change)),
             element(
                 "dd",
-                f"{words.value(change, 'base')} → {words.value(change, 'other')} · ",
+                f"{change_text.value(change, 'base')} → {change_text.value(change, 'other')} · ",
                 _finding(change),
                 class_="note",
             ),
@@ -221,10 +220,10 @@ def _row(change: Change, full: float) -> Html:
     cells = (
         _value(change, "base"),
         _value(change, "other"),
-        words.delta(change),
-        words.percent(change),
-        swing(change, full),
-        element("span", words.margin(change), title=change.noise or None),
+        change_text.delta(change),
+        change_text.percent(change),
+        change_bar(change, full),
+        element("span", change_text.margin(change), title=change.noise or None),
         _finding(change),
     )
     return element(
@@ -237,21 +236,22 @@ def _row(change: Change, full: float) -> Html:
 
 
 def _label(change: Change) -> Html:
-    figure = FIGURES[change.figure]
-    return element("span", figure.label, class_="term", title=figure.definition)
+    return heading(FIGURES[change.figure])
 
 
-def _value(change: Change, side: words.SideName) -> Html:
-    return element("span", words.value(change, side), title=words.interval(change, side))
+def _value(change: Change, side: change_text.SideName) -> Html:
+    return element(
+        "span", change_text.value(change, side), title=change_text.interval(change, side)
+    )
 
 
 def _finding(change: Change) -> Html:
-    return element("span", words.finding(change), class_=_CLASSES.get(change.finding))
+    return element("span", change_text.finding(change), class_=_CLASSES.get(change.finding))
 
 
 def _alone(pair: Pair) -> Html:
     texts = [
-        f"only in {side}: {in_words(varied) or 'a case without varied parameters'}"
+        f"only in {side}: {case_label(varied) or 'a case without varied parameters'}"
         for side, cases in (("the base", pair.only_base), (pair.other.label, pair.only_other))
         for varied in cases
     ]

@@ -2,38 +2,70 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from importlib.resources import files
 
 import yaml
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from streamgauge.compare.figures import FIGURES
 from streamgauge.compare.measured import MeasuredCase, Subject
 from streamgauge.errors import UsageError
+from streamgauge.hints import did_you_mean, nearest
+from streamgauge.measure.figures import Use, figures_for
 from streamgauge.measure.spread import spread_of
+from streamgauge.measure.summary import DerivedFigure
 
 PREFIX = "published:"
 _FOLDER = "published"
+_NEAR = 0.4
+CaseValues = dict[str, object]
+"""Values of varied settings that describe a case of ours."""
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Formula(_Frozen):
+    """Two cases of ours between which a figure is compared."""
+
+    figure: str
+    before: CaseValues = Field(alias="from")
+    after: CaseValues = Field(alias="to")
+
+
+class DerivedRule(DerivedFigure):
+    """A figure that a publication gives only as a ratio, or as a change, between two cases."""
+
+    ratio: Formula | None = None
+    change_percent: Formula | None = None
+
+    @model_validator(mode="after")
+    def _has_one_formula(self) -> DerivedRule:
+        if (self.ratio is None) == (self.change_percent is None):
+            raise ValueError("give either `ratio` or `change_percent`")
+        return self
+
+
 class PublishedFigure(_Frozen):
     """One number of a publication, under our name for it; latencies in ms."""
 
     system: str
-    """Key of the system, such as `spark`, or `spark-90` at 90 % of its maximum."""
+    """Key of the system or of a variant of it, such as `spark`."""
+    variant_of: str
+    """The system itself: the same key, unless this is a variant."""
     setting: str
     """Column of the table, such as `2-nodes`, or a topic of the text."""
     figure: str
     value: float
     note: str = ""
     label: str = ""
-    """For people: `Spark 2.0.1, 2 nodes`."""
+    """Text for a table: `Spark 2.0.1, 2 nodes`."""
+    beside: CaseValues = {}
+    """The case of ours beside it, wherever the setting names no other."""
+    beside_setting: CaseValues = {}
+    """The case of ours that has the published setting."""
+    derived: DerivedRule | None = None
 
 
 class PublishedTable(_Frozen):
@@ -76,12 +108,21 @@ class _Table(_Frozen):
         return {**data, "values": named}
 
 
+class _System(_Frozen):
+    label: str
+    variant_of: str = ""
+    beside: CaseValues = {}
+
+
 class _Publication(_Frozen):
     name: str
     citation: str
     short: str
     setup: list[str]
-    systems: dict[str, str]
+    beside: CaseValues = {}
+    systems: dict[str, _System]
+    settings: dict[str, CaseValues] = {}
+    derived: dict[str, DerivedRule] = {}
     tables: dict[str, _Table]
 
 
@@ -106,17 +147,22 @@ def published_tables() -> dict[str, PublishedTable]:
 
 
 def _figures(publication: _Publication, table: _Table) -> Iterator[PublishedFigure]:
-    for system, settings in table.values.items():
+    for key, settings in table.values.items():
+        system = publication.systems[key]
         for setting, cell in settings.items():
-            notes = (table.note, table.notes.get(f"{system}/{setting}", ""))
+            notes = (table.note, table.notes.get(f"{key}/{setting}", ""))
             for figure, value in cell.items():
                 yield PublishedFigure(
-                    system=system,
+                    system=key,
+                    variant_of=system.variant_of or key,
                     setting=setting,
                     figure=figure,
                     value=value,
                     note="; ".join(filter(None, notes)),
-                    label=f"{publication.systems[system]}, {setting.replace('-', ' ')}",
+                    label=f"{system.label}, {setting.replace('-', ' ')}",
+                    beside=publication.beside | system.beside,
+                    beside_setting=publication.settings.get(setting, {}),
+                    derived=publication.derived.get(figure),
                 )
 
 
@@ -125,10 +171,10 @@ def published_table(name: str) -> PublishedTable:
     tables = published_tables()
     if name in tables:
         return tables[name]
-    near = difflib.get_close_matches(name, tables, n=1, cutoff=0.4)
+    otherwise = f"choose one of {', '.join(tables)}"
     raise UsageError(
         f"there is no published table `{name}`",
-        fix=f"did you mean `{near[0]}`?" if near else f"choose one of {', '.join(tables)}",
+        fix=did_you_mean(name, tables, otherwise, cutoff=_NEAR),
     )
 
 
@@ -138,15 +184,20 @@ def figures_of(table: str) -> list[PublishedFigure]:
 
 
 def addresses() -> list[str]:
-    """What can be compared with: cells that have at least one figure which we measure too."""
+    """The cells with at least one figure that can be compared."""
+    known = _compared_names()
     return list(
         dict.fromkeys(
             f"{table.name}/{one.system}/{one.setting}"
             for table in published_tables().values()
             for one in table.figures
-            if one.figure in FIGURES
+            if one.figure in known
         )
     )
+
+
+def _compared_names() -> set[str]:
+    return {figure.name for figure in figures_for(Use.COMPARE)}
 
 
 def published_subject(address: str) -> Subject:
@@ -158,7 +209,9 @@ def published_subject(address: str) -> Subject:
     name, system, setting = wanted.split("/")
     table = published_table(name)
     cell = table.at(system, setting)
-    figures = {one.figure: spread_of([one.value]) for one in cell if one.figure in FIGURES}
+    figures = {
+        one.figure: spread_of([one.value]) for one in cell if one.figure in _compared_names()
+    }
     notes = [
         f"{PREFIX}{wanted}: {note}" for note in dict.fromkeys(one.note for one in cell) if note
     ]
@@ -176,9 +229,9 @@ def published_subject(address: str) -> Subject:
 
 
 def _unknown(wanted: str, known: list[str]) -> UsageError:
-    below = [one for one in known if wanted and one.startswith(f"{wanted}/")]
-    near = below or difflib.get_close_matches(wanted, known, n=1, cutoff=0.4)
-    meant = f"did you mean `{PREFIX}{near[0]}`? " if near else ""
+    below = (one for one in known if wanted and one.startswith(f"{wanted}/"))
+    near = next(below, None) or nearest(wanted, known, cutoff=_NEAR)
+    meant = f"did you mean `{PREFIX}{near}`? " if near else ""
     return UsageError(
         f"there is no published figure `{PREFIX}{wanted}`",
         fix=f"{meant}`streamgauge compare {PREFIX}` lists them all: {'; '.join(short_list())}",
@@ -200,5 +253,5 @@ def short_list() -> list[str]:
     ]
 
 
-def _either(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{{{','.join(words)}}}"
+def _either(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{{{','.join(names)}}}"

@@ -12,11 +12,11 @@ from streamgauge.measure.summary import Spread
 
 @dataclass(frozen=True)
 class Noise:
-    """A change of no more than `margin` may be noise; None: nobody knows how large it is."""
+    """A change of no more than `margin` may be noise; None: the noise is unknown."""
 
     margin: float | None
     source: str
-    """In words: where the margin comes from, or why there is none."""
+    """Where the margin comes from, or why there is none."""
 
 
 def noise_of_means(base: Spread, other: Spread) -> Noise:
@@ -35,15 +35,15 @@ def noise_of_means(base: Spread, other: Spread) -> Noise:
 def _welch_margin(base: Spread, other: Spread) -> float:
     # The square of the standard error of each mean.
     errors = [(one.deviation or 0.0) ** 2 / one.count for one in (base, other)]
-    together = sum(errors)
-    if together == 0:
+    total = sum(errors)
+    if total == 0:
         return 0.0
     # Shares first: squares of small errors would vanish.
     degrees = 1 / sum(
-        (error / together) ** 2 / (one.count - 1)
+        (error / total) ** 2 / (one.count - 1)
         for error, one in zip(errors, (base, other), strict=True)
     )
-    return student_quantile(CONFIDENCE, degrees) * math.sqrt(together)
+    return student_quantile(CONFIDENCE, degrees) * math.sqrt(total)
 
 
 def noise_of_searches(base: Bracket | None, other: Bracket | None) -> Noise:

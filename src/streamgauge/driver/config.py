@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ from streamgauge import plugins
 from streamgauge.driver.policies import Policy, QueueMarks, SettledPolicy
 from streamgauge.driver.schedules.base import Schedule
 from streamgauge.driver.schedules.instance import InstanceSchedule
-from streamgauge.events.spec import StreamSpec
+from streamgauge.errors import ExperimentError
+from streamgauge.events.sources import Source
 from streamgauge.events.stream import EventStream
 
 SHORTEST_JUDGED_US = 60_000_000
@@ -30,12 +33,20 @@ class ScheduleConfig(_Config):
     rate_per_s: float
     parameters: dict[str, Any] = {}
     base: Path | None = None
+    section: str = "load"
+    """Where the experiment file has its settings, for the error message."""
 
     def build(self) -> Schedule:
-        factory = plugins.load("schedules", self.name, key="load.schedule", base=self.base)
-        schedule: Schedule = factory(
-            duration_us=self.duration_us, rate_per_s=self.rate_per_s, **self.parameters
-        )
+        key = f"{self.section}.schedule"
+        factory = plugins.load("schedules", self.name, key=key, base=self.base)
+        try:
+            schedule: Schedule = factory(
+                duration_us=self.duration_us, rate_per_s=self.rate_per_s, **self.parameters
+            )
+        except ExperimentError as error:
+            raise error.moved("load", self.section) from None
+        except Exception as error:
+            raise ExperimentError(key, str(error) or type(error).__name__) from error
         return schedule
 
 
@@ -59,35 +70,175 @@ class PolicyConfig(_Config):
         return SettledPolicy(policy, self.settles_us) if self.settles_us else policy
 
 
-class LoadConfig(_Config):
-    """The whole load: which streams there are and how they are spread over driver instances."""
+class StreamConfig(_Config):
+    """What a stream consists of, and when its events are due.
 
-    streams: dict[str, StreamSpec]
+    Streams with the same schedule configuration share one schedule.
+    """
+
+    source: Source
     schedule: ScheduleConfig
-    instances: int
+
+
+class FeedConfig(_Config):
+    """What one driver instance offers: its part of the schedule of a stream."""
+
+    stream: str
+    part: int
+    parts: int
+
+
+class LoadConfig(_Config):
+    """The whole load: its streams, and what each driver instance feeds, by its number."""
+
+    streams: dict[str, StreamConfig]
+    feeds: tuple[FeedConfig, ...]
     seed: int
     disorder_us: int = 0
+
+    @classmethod
+    def shared(
+        cls,
+        sources: Mapping[str, Source],
+        schedule: ScheduleConfig,
+        instances: int,
+        seed: int,
+        disorder_us: int = 0,
+    ) -> LoadConfig:
+        """All streams share one schedule; the instances feed the streams in turn."""
+        return cls(
+            streams={
+                name: StreamConfig(source=one, schedule=schedule) for name, one in sources.items()
+            },
+            feeds=in_turn(list(sources), instances),
+            seed=seed,
+            disorder_us=disorder_us,
+        )
 
     @property
     def watermark_delay_us(self) -> int:
         """The disorder in whole milliseconds, which is as fine as Spark's watermark is."""
         return -(-self.disorder_us // 1_000) * 1_000
 
+    @property
+    def duration_us(self) -> int:
+        return max(stream.schedule.duration_us for stream in self.streams.values())
+
+    @property
+    def rate_per_s(self) -> float:
+        """Of all driver instances together."""
+        return sum(
+            self.streams[feed.stream].schedule.rate_per_s / feed.parts for feed in self.feeds
+        )
+
+    @property
+    def instances(self) -> int:
+        return len(self.feeds)
+
     def stream_of(self, instance: int) -> str:
-        """Instances feed the streams in turn."""
-        return list(self.streams)[instance % len(self.streams)]
+        return self.feeds[instance].stream
 
     def instances_of(self, stream: str) -> list[int]:
-        return [i for i in range(self.instances) if self.stream_of(i) == stream]
+        return [number for number, feed in enumerate(self.feeds) if feed.stream == stream]
 
-    def events(self, schedule: Schedule, instance: int) -> EventStream:
-        return EventStream(
-            spec=self.streams[self.stream_of(instance)],
-            clock=InstanceSchedule(schedule, instance, self.instances),
-            seed=self.seed,
-            instance=instance,
-            disorder_us=self.disorder_us,
-        )
+    def evenly(self, duration_us: int, most_per_s: float) -> LoadConfig:
+        """The same events at even rates, at most so many per second, for a rehearsal."""
+        factor = min(1.0, most_per_s / self.rate_per_s)
+        # An instance without an event would hold up the others.
+        least = {feed.stream: feed.parts for feed in self.feeds}
+        streams = {
+            name: StreamConfig(
+                source=stream.source,
+                schedule=ScheduleConfig(
+                    duration_us=duration_us,
+                    rate_per_s=max(least[name], stream.schedule.rate_per_s * factor),
+                    section=stream.schedule.section,
+                ),
+            )
+            for name, stream in self.streams.items()
+        }
+        return self.model_copy(update={"streams": streams})
+
+    def build(self) -> Load:
+        """Builds every schedule once."""
+        schedules: dict[str, Schedule] = {}
+        for stream in self.streams.values():
+            key = stream.schedule.model_dump_json()
+            if key not in schedules:
+                schedules[key] = stream.schedule.build()
+        feeds = []
+        for number, feed in enumerate(self.feeds):
+            stream = self.streams[feed.stream]
+            schedule = schedules[stream.schedule.model_dump_json()]
+            times = InstanceSchedule(schedule, feed.part, feed.parts)
+            same_stream = self.instances_of(feed.stream)
+            events = EventStream(
+                source=stream.source,
+                clock=times,
+                seed=self.seed,
+                instance=number,
+                disorder_us=self.disorder_us,
+                part=same_stream.index(number),
+                parts=len(same_stream),
+            )
+            feeds.append(Feed(feed.stream, times, events))
+        return Load(self, tuple(feeds), tuple(schedules.values()))
+
+
+def in_turn(streams: Sequence[str], instances: int) -> tuple[FeedConfig, ...]:
+    """Instance i of k takes every k-th event of one schedule and feeds stream i modulo streams."""
+    return tuple(
+        FeedConfig(stream=streams[number % len(streams)], part=number, parts=instances)
+        for number in range(instances)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Feed:
+    """What one driver instance offers: which events of a stream, and when."""
+
+    stream: str
+    times: InstanceSchedule
+    events: EventStream
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A load whose schedules are built."""
+
+    config: LoadConfig
+    feeds: tuple[Feed, ...]
+    """By the number of the driver instance."""
+    schedules: tuple[Schedule, ...]
+    """Each is offered by the driver instances completely."""
+
+    @property
+    def streams(self) -> dict[str, Source]:
+        return {name: stream.source for name, stream in self.config.streams.items()}
+
+    @property
+    def instances(self) -> int:
+        return self.config.instances
+
+    def instances_of(self, stream: str) -> list[int]:
+        return self.config.instances_of(stream)
+
+    @property
+    def watermark_delay_us(self) -> int:
+        return self.config.watermark_delay_us
+
+    @property
+    def duration_us(self) -> int:
+        return self.config.duration_us
+
+    @property
+    def total(self) -> int:
+        """How many events the load has."""
+        return sum(schedule.total for schedule in self.schedules)
+
+    def count_before(self, time_us: int) -> int:
+        """How many events of all driver instances are due before one time."""
+        return sum(schedule.count_before(time_us) for schedule in self.schedules)
 
 
 class InstanceConfig(_Config):
@@ -95,6 +246,7 @@ class InstanceConfig(_Config):
 
     load: LoadConfig
     instance: int
-    policy: PolicyConfig
+    most_queued: int
+    """Events that may wait in memory before the instance stops to generate more."""
     folder: Path
-    """Where the instance writes what it sees."""
+    """Where the instance writes its samples."""

@@ -1,7 +1,7 @@
-"""A driver instance: generates a little ahead, releases on schedule, judges its own queue.
+"""A driver instance: generates a little ahead, releases on schedule, samples its own queue.
 
-It knows nothing of the channel through which a system pulls: the channel asks how far it may go,
-takes ranges and commits them, and says what it handed over and when.
+It does not depend on the channel through which a system pulls: the channel asks how far it may go,
+takes ranges, commits them, and reports what it handed over and when.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from streamgauge.driver.config import InstanceConfig
-from streamgauge.driver.policies import QueueSample, judge_full
+from streamgauge.driver.observations import Observation
 from streamgauge.driver.queue import Block, DriverQueue
-from streamgauge.driver.schedules.base import Schedule
 from streamgauge.driver.schedules.instance import InstanceSchedule
 from streamgauge.events.stream import BLOCK
 from streamgauge.parts import PartWriter
@@ -40,7 +39,7 @@ HANDOVERS = pa.schema([("until_us", pa.int64()), ("handed_us", pa.int64())])
 
 
 class LastPull(NamedTuple):
-    """What the system came for last: this part of the schedule, at that time of the load."""
+    """The last part of the schedule that the system asked for, and when it asked."""
 
     from_us: int = 0
     until_us: int = 0
@@ -48,7 +47,7 @@ class LastPull(NamedTuple):
 
 
 class InstanceStatus(BaseModel):
-    """What an instance tells of itself, while it runs and at the end."""
+    """What an instance reports, while it runs and at the end."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -60,12 +59,25 @@ class InstanceStatus(BaseModel):
     pulled: LastPull = LastPull()
     queued: int
     queue_max: int
-    queue_limits: tuple[int, int, int]
     lag_p99_us: int
     bytes_handed: int = 0
-    unsustained_because: str = ""
     fingerprint: int = 0
     """Of all that was offered; final once the load has ended."""
+
+    @property
+    def name(self) -> str:
+        return f"driver instance {self.instance}"
+
+    @property
+    def observation(self) -> Observation:
+        """Of this queue alone, which does not show what the system has finished."""
+        return Observation(self.name, self.time_us, self.offered, self.offered - self.queued)
+
+
+class _Sample(NamedTuple):
+    time_us: int
+    offered: int
+    queued: int
 
 
 Report = Callable[..., None]
@@ -76,15 +88,11 @@ class DriverInstance:
 
     def __init__(self, config: InstanceConfig, report: Report) -> None:
         self.config = config
-        load = config.load
-        schedule = load.schedule.build()
-        self.schedule = InstanceSchedule(schedule, config.instance, load.instances)
-        self.events = load.events(schedule, config.instance)
+        feed = config.load.build().feeds[config.instance]
+        self.schedule, self.events = feed.times, feed.events
         self.queue = DriverQueue(self.schedule)
-        self.marks = config.policy.marks(self.schedule.total, schedule.duration_us)
-        self._policy = config.policy.build(self.marks)
-        ahead = _most_within(AHEAD_US, schedule) // load.instances + BLOCK
-        self._capacity = self.marks.capacity + ahead
+        ahead = _most_within(AHEAD_US, self.schedule) + BLOCK
+        self._capacity = config.most_queued + ahead
         self._report = report
         self._start_us: int | None = None
         self._stopping = threading.Event()
@@ -95,7 +103,6 @@ class DriverInstance:
         self._queue_max = 0
         self._pulled = LastPull()
         self._bytes_handed = 0
-        self._unsustained_because = ""
         self._block_prints: dict[int, int] = {}
 
     @property
@@ -118,7 +125,7 @@ class DriverInstance:
         self.queue.cut(end_us)
 
     def pull(self, from_us: int, until_us: int) -> list[Block]:
-        """What the system asks for; that it did is seen from outside."""
+        """The events that the system asks for; when it asked is recorded."""
         pulled = LastPull(from_us, until_us, at_us=self.now_us)
         blocks = self.queue.take(from_us, until_us)
         if until_us > self._pulled.until_us:
@@ -132,7 +139,7 @@ class DriverInstance:
         self._handovers.append(pa.record_batch(row, schema=HANDOVERS))
 
     def finish(self) -> InstanceStatus:
-        """Stops the threads, writes everything out and says what was offered in the end."""
+        """Stops the threads, writes everything out and returns what was offered in the end."""
         self._stopping.set()
         for thread in self._threads:
             thread.join()
@@ -160,7 +167,7 @@ class DriverInstance:
             if self.schedule.time_us(first) >= self.queue.end_us:
                 return
             if self.queue.generated - self.queue.drained > self._capacity:
-                # The queue is full: the load has been judged, and memory has an end.
+                # The queue is full: the load has been judged, and memory is limited.
                 self._stopping.wait(SAMPLE_EVERY_S)
                 continue
             last = min(first + BLOCK, self.schedule.total)
@@ -173,54 +180,39 @@ class DriverInstance:
         while not self._stopping.wait(SAMPLE_EVERY_S):
             if self.now_us < 0:
                 continue
-            sample = self._write_sample()
-            if sample.time_us <= self.queue.end_us:
-                self._judge(sample)
-            self._report("status", **self._status(sample).model_dump())
+            self._report("status", **self._status(self._write_sample()).model_dump())
 
-    def _write_sample(self) -> QueueSample:
+    def _write_sample(self) -> _Sample:
         sample = self._sample()
         # After the end of the load the generator has nothing to be late with.
         due = min(sample.time_us, self.queue.end_us)
         lag = max(0, due - self.queue.released_until_us(sample.time_us))
-        row = [[sample.time_us], [sample.pushed], [self.queue.drained], [sample.size], [lag]]
+        row = [[sample.time_us], [sample.offered], [self.queue.drained], [sample.queued], [lag]]
         self._samples.append(pa.record_batch(row, schema=SAMPLES))
-        self._queue_max = max(self._queue_max, sample.size)
+        self._queue_max = max(self._queue_max, sample.queued)
         if sample.time_us <= self.queue.end_us:
             self._lags.append(lag)
         return sample
 
-    def _judge(self, sample: QueueSample) -> None:
-        if self._unsustained_because:
-            return
-        # A policy of the user's own may forget that a queue can be full.
-        reason = judge_full(self.marks, sample) or self._policy.judge(sample)
-        if reason is not None:
-            self._unsustained_because = reason
-            self._report("unsustained", reason=reason, instance=self.config.instance)
-
-    def _sample(self) -> QueueSample:
+    def _sample(self) -> _Sample:
         now = self.now_us
         drained = self.queue.drained
-        pushed = self.schedule.count_before(self.queue.released_until_us(now))
-        return QueueSample(time_us=now, pushed=pushed, size=max(0, pushed - drained))
+        offered = self.schedule.count_before(self.queue.released_until_us(now))
+        return _Sample(time_us=now, offered=offered, queued=max(0, offered - drained))
 
-    def _status(self, sample: QueueSample, **fields: Any) -> InstanceStatus:
+    def _status(self, sample: _Sample, **fields: Any) -> InstanceStatus:
         lags = np.array(self._lags or [0])
-        marks = self.marks
         return InstanceStatus(
             instance=self.config.instance,
             stream=self.config.load.stream_of(self.config.instance),
             time_us=sample.time_us,
-            offered=sample.pushed,
+            offered=sample.offered,
             drained=self.queue.drained,
             pulled=self._pulled,
-            queued=sample.size,
+            queued=sample.queued,
             queue_max=self._queue_max,
-            queue_limits=(marks.acceptable, marks.tolerable, marks.capacity),
             lag_p99_us=int(np.quantile(lags, 0.99)),
             bytes_handed=self._bytes_handed,
-            unsustained_because=self._unsustained_because,
             **fields,
         )
 
@@ -234,7 +226,7 @@ class DriverInstance:
         return total & ((1 << 64) - 1)
 
 
-def _most_within(span_us: int, schedule: Schedule) -> int:
+def _most_within(span_us: int, schedule: InstanceSchedule) -> int:
     """No span of this length has more events, whenever it begins."""
     step = max(1, schedule.duration_us // 1_000)
     # Its two ends may each lie in the middle of a step.

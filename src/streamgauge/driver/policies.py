@@ -1,19 +1,20 @@
-"""Decide from the size of a driver instance's queue whether the load is sustained.
+"""Decide from the observations of one queue whether the load is sustained.
 
-A queue has three marks, q_a < q_b < q_n. Up to q_a it is fine; above q_b it is not, and at
-q_n it is full. Between q_a and q_b a policy decides, because a slow start or backpressure
-look like this for a while. A policy of your own is a class `MyPolicy(marks, **parameters)`
-with a method `judge`, registered under the entry point group `streamgauge.policies`.
+A queue has three marks, q_a < q_b < q_n. Up to q_a it is fine; above q_b it is not, and at q_n it
+is full. Between q_a and q_b a policy decides, because a slow start and backpressure look like this
+for a while. A policy of your own is a class `MyPolicy(marks, **parameters)` with a method `judge`,
+registered under the entry point group `streamgauge.policies`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from streamgauge.driver.observations import Observation
 from streamgauge.driver.schedules import parameters
 from streamgauge.driver.schedules.base import MAX_EVENTS
 from streamgauge.errors import ExperimentError
@@ -53,59 +54,50 @@ class QueueMarks:
         return cls(acceptable, tolerable, max(sizes[2], tolerable + 1))
 
 
-@dataclass(frozen=True)
-class QueueSample:
-    """A queue at one moment; `pushed` counts the events released into it since the start."""
-
-    time_us: int
-    pushed: int
-    size: int
-
-
 class Policy(Protocol):
-    """Sees the samples of one queue, in their order."""
+    """Gets the observations of one queue, in their order."""
 
-    def judge(self, sample: QueueSample) -> str | None:
+    def judge(self, seen: Observation) -> str | None:
         """Why the load is unsustainable, in words, or None while it is fine."""
 
 
-def judge_full(marks: QueueMarks, sample: QueueSample) -> str | None:
+def judge_full(marks: QueueMarks, seen: Observation) -> str | None:
     """A full queue is unsustainable whatever the policy, also one of a user's own."""
-    if sample.size < marks.capacity:
+    if seen.queued < marks.capacity:
         return None
     return (
-        f"queue of {sample.size:,} events is full, q_n = {marks.capacity:,},"
-        f" at {_seconds(sample.time_us)}"
+        f"queue of {seen.queued:,} events is full, q_n = {marks.capacity:,},"
+        f" at {_seconds(seen.time_us)}"
     )
 
 
-def _judge_size(marks: QueueMarks, sample: QueueSample) -> str | None:
-    """What needs no history."""
-    if sample.size <= marks.tolerable:
+def _judge_size(marks: QueueMarks, seen: Observation) -> str | None:
+    """What needs no earlier observation."""
+    if seen.queued <= marks.tolerable:
         return None
-    return judge_full(marks, sample) or (
-        f"queue of {sample.size:,} events above q_b = {marks.tolerable:,}"
-        f" at {_seconds(sample.time_us)}"
+    return judge_full(marks, seen) or (
+        f"queue of {seen.queued:,} events above q_b = {marks.tolerable:,}"
+        f" at {_seconds(seen.time_us)}"
     )
 
 
 class _MarkedPolicy(ABC):
-    """What the policies share: at q_a all is forgotten, above q_b all is lost."""
+    """What the policies share: a queue at q_a starts afresh, one above q_b is unsustainable."""
 
     def __init__(self, marks: QueueMarks) -> None:
         self._marks = marks
-        self._since: QueueSample | None = None
-        """The sample with which a stay above q_a, or a look at it, began."""
+        self._since: Observation | None = None
+        """The observation with which the stay above q_a, or the present interval of it, began."""
 
-    def judge(self, sample: QueueSample) -> str | None:
-        if sample.size <= self._marks.acceptable:
+    def judge(self, seen: Observation) -> str | None:
+        if seen.queued <= self._marks.acceptable:
             self._since = None
             return None
-        self._since = self._since or sample
-        return _judge_size(self._marks, sample) or self._judge_above(sample, self._since)
+        self._since = self._since or seen
+        return _judge_size(self._marks, seen) or self._judge_above(seen, self._since)
 
     @abstractmethod
-    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
+    def _judge_above(self, seen: Observation, since: Observation) -> str | None:
         """Between q_a and q_b."""
 
 
@@ -116,13 +108,13 @@ class TimePolicy(_MarkedPolicy):
         super().__init__(marks)
         self._patience_us = parameters.span_us("load.policy.patience", patience_us)
 
-    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
-        above_us = sample.time_us - since.time_us
+    def _judge_above(self, seen: Observation, since: Observation) -> str | None:
+        above_us = seen.time_us - since.time_us
         if above_us < self._patience_us:
             return None
         return (
-            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
-            f" for {_seconds(above_us)} at {_seconds(sample.time_us)}"
+            f"queue of {seen.queued:,} events above q_a = {self._marks.acceptable:,}"
+            f" for {_seconds(above_us)} at {_seconds(seen.time_us)}"
         )
 
 
@@ -137,13 +129,13 @@ class CountPolicy(_MarkedPolicy):
             else parameters.whole("load.policy.patience", patience, least=1, most=MAX_EVENTS)
         )
 
-    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
-        pushes = sample.pushed - since.pushed
+    def _judge_above(self, seen: Observation, since: Observation) -> str | None:
+        pushes = seen.offered - since.offered
         if pushes < self._patience:
             return None
         return (
-            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,}"
-            f" for {pushes:,} pushes at {_seconds(sample.time_us)}"
+            f"queue of {seen.queued:,} events above q_a = {self._marks.acceptable:,}"
+            f" for {pushes:,} pushes at {_seconds(seen.time_us)}"
         )
 
 
@@ -159,35 +151,35 @@ class CombinedPolicy(_MarkedPolicy):
         super().__init__(marks)
         self._pushes_between_looks = _half_way(marks)
 
-    def _judge_above(self, sample: QueueSample, since: QueueSample) -> str | None:
-        pushes = sample.pushed - since.pushed
+    def _judge_above(self, seen: Observation, since: Observation) -> str | None:
+        pushes = seen.offered - since.offered
         if pushes < self._pushes_between_looks:
             return None
-        self._since = sample
-        if sample.size <= since.size:
+        self._since = seen
+        if seen.queued <= since.queued:
             return None
         return (
-            f"queue of {sample.size:,} events above q_a = {self._marks.acceptable:,} and grown"
-            f" by {sample.size - since.size:,} in {pushes:,} pushes at {_seconds(sample.time_us)}"
+            f"queue of {seen.queued:,} events above q_a = {self._marks.acceptable:,} and grown"
+            f" by {seen.queued - since.queued:,} in {pushes:,} pushes at {_seconds(seen.time_us)}"
         )
 
 
 class SettledPolicy:
-    """Shows a policy only what has come to wait since the system was warm.
+    """Shows a policy only the events that have queued up since the system was warm.
 
-    The backlog of a cold start is no saturation, and near its maximum a system hardly works it off.
+    The backlog of a cold start is no saturation, and near its maximum a system hardly reduces it.
     """
 
     def __init__(self, policy: Policy, settles_us: int) -> None:
         self._policy = policy
         self._settles_us = settles_us
-        self._left: int | None = None
+        self._least: int | None = None
 
-    def judge(self, sample: QueueSample) -> str | None:
-        if sample.time_us < self._settles_us:
+    def judge(self, seen: Observation) -> str | None:
+        if seen.time_us < self._settles_us:
             return None
-        self._left = sample.size if self._left is None else min(self._left, sample.size)
-        return self._policy.judge(replace(sample, size=sample.size - self._left))
+        self._least = seen.queued if self._least is None else min(self._least, seen.queued)
+        return self._policy.judge(seen._replace(taken=seen.taken + self._least))
 
 
 def _half_way(marks: QueueMarks) -> int:

@@ -11,18 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
+from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.parts import PartWriter
 
-LATEST_EVENT_TIME = "latest_event_time"
-"""Every result has this column: the highest event time among the inputs that made it."""
-ARRIVAL = "arrival_us"
-"""Added by the sink: microseconds since 1970 at which the result arrived."""
 RECENT = 50
 """How many of the last deliveries the live latency is taken from."""
 
 
 class SinkStatus(BaseModel):
-    """What the sink tells while the run goes on."""
+    """What the sink reports while the run goes on."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -31,6 +28,8 @@ class SinkStatus(BaseModel):
     last_arrival_us: int | None = None
     recent_p99_ms: float | None = None
     last_latency_ms: float | None = None
+    frontier_us: int | None = None
+    """The latest input, in microseconds since 1970, that a result reflects."""
 
 
 class ResultSink:
@@ -43,6 +42,7 @@ class ResultSink:
         self._bytes_arrived = 0
         self._last_arrival_us: int | None = None
         self._recent: list[float] = []
+        self._frontier_us: int | None = None
 
     def arrived(self, batch: pa.RecordBatch) -> None:
         """Stamps and stores; all results of one delivery arrived at one moment."""
@@ -54,9 +54,11 @@ class ResultSink:
             self._bytes_arrived += batch.nbytes
             self._last_arrival_us = now_us
             if batch.num_rows and LATEST_EVENT_TIME in batch.schema.names:
-                oldest = pc.min(batch.column(LATEST_EVENT_TIME).cast(pa.int64())).as_py()
-                if oldest is not None:
-                    self._recent = [*self._recent[1 - RECENT :], (now_us - oldest) / 1_000]
+                inputs = pc.min_max(batch.column(LATEST_EVENT_TIME).cast(pa.int64())).as_py()
+                if inputs["min"] is not None:
+                    latency_ms = (now_us - inputs["min"]) / 1_000
+                    self._recent = [*self._recent[1 - RECENT :], latency_ms]
+                    self._frontier_us = max(self._frontier_us or 0, inputs["max"])
 
     def status(self) -> SinkStatus:
         with self._lock:
@@ -67,6 +69,7 @@ class ResultSink:
                 last_arrival_us=self._last_arrival_us,
                 recent_p99_ms=float(np.quantile(recent, 0.99)) if recent else None,
                 last_latency_ms=recent[-1] if recent else None,
+                frontier_us=self._frontier_us,
             )
 
     def close(self) -> SinkStatus:

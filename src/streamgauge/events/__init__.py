@@ -1,0 +1,1 @@
+"""Events as a pure function of seed, instance and sequence number."""

@@ -1,14 +1,10 @@
-"""Events as a pure function of seed, driver instance and sequence number.
-
-Random access comes from a counter-based generator (Philox) that is restarted for every block of
-65,536 events and every column; only its raw integers are used, which NumPy keeps the same between
-versions.
-"""
+"""Events as a pure function of seed, driver instance and sequence number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -16,12 +12,9 @@ import pyarrow as pa
 import xxhash
 from numpy.typing import NDArray
 
-from streamgauge.events.spec import StreamSpec
-
-BLOCK = 1 << 16
-_MASK = (1 << 64) - 1
-_PER_COUNT = 8
-"""32-bit numbers that one step of Philox's counter gives."""
+from streamgauge.events.numbers import BLOCK as BLOCK
+from streamgauge.events.numbers import MASK, InstanceShare
+from streamgauge.events.sources import Drawn, EventSource
 
 
 class Clock(Protocol):
@@ -34,12 +27,23 @@ class Clock(Protocol):
 class EventStream:
     """The events of one driver instance."""
 
-    spec: StreamSpec
+    source: EventSource
     clock: Clock
     seed: int
     instance: int
     disorder_us: int = 0
     """An event is offered at its due time and happened up to this much earlier."""
+    part: int = 0
+    parts: int = 1
+    """The instance is number `part` of the `parts` instances that offer the same stream."""
+
+    @cached_property
+    def _share(self) -> InstanceShare:
+        return InstanceShare(self.seed, self.instance, self.part, self.parts)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.source.schema
 
     def batch(self, first: int, last: int, start_us: int = 0) -> pa.RecordBatch:
         """The events [first, last); `start_us` is the wall-clock time at which the load began."""
@@ -57,7 +61,7 @@ class EventStream:
         for block, low, high in _blocks(first, last):
             times, drawn = self._block(block, low, high)
             total += self._hash(block, times, drawn)
-        return total & _MASK
+        return total & MASK
 
     def batch_and_fingerprint(
         self, first: int, last: int, start_us: int
@@ -69,45 +73,30 @@ class EventStream:
         times, drawn = self._block(block, low, high)
         return self._record_batch(times + start_us, drawn), self._hash(block, times, drawn)
 
-    def _record_batch(
-        self, times: NDArray[np.int64], drawn: list[NDArray[np.int32]]
-    ) -> pa.RecordBatch:
-        arrays = [pa.array(times, type=pa.timestamp("us", tz="UTC"))]
-        columns = self.spec.made.values()
-        arrays += [column.decode(values) for column, values in zip(columns, drawn, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.spec.schema)
+    def _record_batch(self, times: NDArray[np.int64], drawn: Drawn) -> pa.RecordBatch:
+        arrays = [pa.array(times, type=pa.timestamp("us", tz="UTC")), *self.source.decode(drawn)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _block(
-        self, block: int, low: int, high: int
-    ) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+    def _block(self, block: int, low: int, high: int) -> tuple[NDArray[np.int64], Drawn]:
         """Event times and drawn numbers of the places [low, high) of one block."""
         times = self.clock.times_us(block * BLOCK + low, block * BLOCK + high)
         if self.disorder_us:
-            lane = self._lane(block, len(self.spec.columns))[low:high]
-            behind = (lane * np.uint64(self.disorder_us + 1)) >> np.uint64(32)
+            random = self._share.random(block, self.source.random_columns)[low:high]
+            behind = (random * np.uint64(self.disorder_us + 1)) >> np.uint64(32)
             times = times - behind.astype(np.int64)
-        made = self.spec.made.items()
-        return times, [column.draw(self._lane(block, place)[low:high]) for place, column in made]
+        return times, self.source.draw(self._share, block, low, high)
 
-    def _lane(self, block: int, place: int) -> NDArray[np.uint32]:
-        """32-bit random numbers of one column; those of the disorder come after all columns."""
-        philox = np.random.Philox(
-            counter=np.array([place * (BLOCK // _PER_COUNT), block, 0, 0], dtype=np.uint64),
-            key=np.array([self.seed & _MASK, self.instance], dtype=np.uint64),
-        )
-        return philox.random_raw(BLOCK // 2).astype("<u8", copy=False).view("<u4")
-
-    def _hash(self, block: int, times: NDArray[np.int64], drawn: list[NDArray[np.int32]]) -> int:
+    def _hash(self, block: int, times: NDArray[np.int64], drawn: Drawn) -> int:
         digest = xxhash.xxh3_64(seed=block)
         digest.update(np.array([self.instance, len(times)], dtype="<i8").data)
         digest.update(np.ascontiguousarray(times, dtype="<i8").data)
         for values in drawn:
-            digest.update(np.ascontiguousarray(values, dtype="<i4").data)
+            digest.update(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).data)
         return digest.intdigest()
 
 
 def _blocks(first: int, last: int) -> Iterator[tuple[int, int, int]]:
-    """The blocks that [first, last) touches, each with the places of it that are meant."""
+    """The blocks that [first, last) touches, each with its places inside the range."""
     if last <= first:
         yield first // BLOCK, first % BLOCK, first % BLOCK
         return
@@ -116,9 +105,7 @@ def _blocks(first: int, last: int) -> Iterator[tuple[int, int, int]]:
         yield block, max(first - base, 0), min(last - base, BLOCK)
 
 
-def _joined(
-    pieces: list[tuple[NDArray[np.int64], list[NDArray[np.int32]]]],
-) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+def _joined(pieces: list[tuple[NDArray[np.int64], Drawn]]) -> tuple[NDArray[np.int64], Drawn]:
     times = np.concatenate([times for times, _ in pieces])
     columns = zip(*(drawn for _, drawn in pieces), strict=True)
     return times, [np.concatenate(column) for column in columns]

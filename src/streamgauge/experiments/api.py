@@ -12,11 +12,11 @@ from typing import Any
 from streamgauge.errors import ExitCode
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import make_study
-from streamgauge.experiments.running.progress import Observer, Silent
+from streamgauge.experiments.running.log import Event, Subscriber
 from streamgauge.experiments.running.run_directory import DEFAULT_RUNS, RunDirectory
 from streamgauge.experiments.running.runner import begun, execute
 from streamgauge.experiments.summarising.outcome import exit_code
-from streamgauge.measure.summary import Series, Summary
+from streamgauge.measure.summary import Series, StudySummary, Summary
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Result:
     @property
     def trials(self) -> list[Result]:
         """Of a sweep or search; a single trial has none."""
-        return [Result(trial, self.path / trial.run) for trial in self.summary.trials]
+        trials = self.summary.trials if isinstance(self.summary, StudySummary) else []
+        return [Result(trial, self.path / trial.run) for trial in trials]
 
     @property
     def series(self) -> Series:
@@ -55,7 +56,7 @@ def run(
     settings: Mapping[str, Any] | None = None,
     quick: bool = False,
     runs_dir: str | Path = DEFAULT_RUNS,
-    observer: Observer | None = None,
+    subscriber: Subscriber | None = None,
 ) -> Result:
     """Runs an experiment file or a built-in experiment and waits for the result.
 
@@ -69,15 +70,15 @@ def run(
     loaded, base = read_experiment(str(experiment), changes, quick=quick)
     study = make_study(loaded, base)
     command = repeat_command(str(experiment), changes, quick=quick)
-    directory = execute(study, Path(runs_dir), observer or Silent(), command=command, quick=quick)
+    directory = execute(study, Path(runs_dir), subscriber or _ignore, command=command, quick=quick)
     return Result.read(directory.path)
 
 
 def resume(
-    run: str | Path, *, runs_dir: str | Path = DEFAULT_RUNS, observer: Observer | None = None
+    run: str | Path, *, runs_dir: str | Path = DEFAULT_RUNS, subscriber: Subscriber | None = None
 ) -> Result:
     """Goes on with a sweep or search that was interrupted."""
-    directory = begun(str(run), Path(runs_dir)).proceed(observer or Silent())
+    directory = begun(str(run), Path(runs_dir)).proceed(subscriber or _ignore)
     return Result.read(directory.path)
 
 
@@ -89,3 +90,6 @@ def repeat_command(experiment: str, settings: list[str], *, quick: bool) -> str:
     if quick:
         parts.append("--quick")
     return shlex.join(parts)
+
+
+def _ignore(_: Event) -> None: ...

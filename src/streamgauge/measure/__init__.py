@@ -1,0 +1,1 @@
+"""Measurement from outside: monitors, latency, validation, search, limits, verdict."""

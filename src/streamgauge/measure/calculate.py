@@ -73,7 +73,7 @@ def calculate(spark: SparkSession, work: CalculationWork, console: Console | Non
         handovers = latency.Handovers(
             [read_parts(folder) for folder in folders] for folders in work.handovers.values()
         )
-        rows = latency.latencies(results, record.start_us, handovers).cache()
+        rows = latency.latencies(results, record.start_us, handovers, query.shape).cache()
         drawn = latency.series(rows)
         findings = Findings(
             latency=latency.with_growth(latency.statistics(rows, warm_up_s), drawn, warm_up_s),

@@ -1,8 +1,9 @@
 """Latency of every result, calculated on Spark from the run directory.
 
-Event-time latency: arrival at the sink − highest event time among the inputs of the result.
-Processing-time latency: arrival − the moment by which the inputs up to that event time had been
-handed to the system.
+Both times of a latency are columns of the result, which the shape of the query names.
+Event-time latency: time of the output (by default its arrival at the sink) − time of the last
+input. Processing-time latency: time of the output − the time at which the inputs up to that event
+time had been handed to the system.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from streamgauge.driver.sink import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.measure.summary import Histogram, Latency, LatencySeries, LatencyStatistics
 from streamgauge.measure.trend import growth_of
+from streamgauge.queries.base import ResultShape
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 BEYOND = 10
@@ -78,9 +79,10 @@ def _steps(table: pa.Table) -> _Steps:
     return _Steps(until, np.maximum.accumulate(handed[order][first]))
 
 
-def latencies(results: DataFrame, start_us: int, handovers: Handovers) -> DataFrame:
+def latencies(
+    results: DataFrame, start_us: int, handovers: Handovers, shape: ResultShape
+) -> DataFrame:
     """One row per result: second of the load, and both latencies in milliseconds."""
-    from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def calculate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -93,8 +95,16 @@ def latencies(results: DataFrame, start_us: int, handovers: Handovers) -> DataFr
             columns = [latest // 1_000_000, (arrival - latest) / 1_000, known]
             yield pa.record_batch(columns, schema=_LATENCIES)
 
-    stamps = results.select(F.unix_micros(LATEST_EVENT_TIME), ARRIVAL)
+    stamps = results.select(_micros(results, shape.input_time), _micros(results, shape.output_time))
     return stamps.mapInArrow(calculate, from_arrow_schema(_LATENCIES))
+
+
+def _micros(results: DataFrame, name: str) -> Column:
+    """A time in microseconds since 1970; a column with a number has that unit already."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    is_number = dict(results.dtypes)[name] in ("bigint", "int")
+    return F.col(name).cast("bigint") if is_number else F.unix_micros(name)
 
 
 def statistics(latency: DataFrame, warm_up_s: float) -> Latency:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from streamgauge.measure.sockets import Connections, Traffic, open_connections
 from streamgauge.measure.summary import MonitorCost, Resources, ResourceSeries, ResourceSummary
 from streamgauge.parts import PartWriter
+from streamgauge.processes.roles import Role
 
 EVERY_S = 1.0
 SCHEMA = pa.schema(
@@ -27,15 +28,6 @@ SCHEMA = pa.schema(
     ]
 )
 _MB = 1e6
-
-
-@dataclass(frozen=True)
-class Role:
-    """A part of the station: its root processes, and how many bytes crossed its channel."""
-
-    pids: Callable[[], Sequence[int]]
-    network_bytes: Callable[[], int] | None
-    """None: nobody counts for this part alone; the kernel's counts of its sockets are taken."""
 
 
 @dataclass

@@ -1,8 +1,9 @@
-"""What the driver knows of a finished run: the facts that everything is calculated from."""
+"""The record of a finished load, from which everything is calculated."""
 
 from __future__ import annotations
 
 import json
+from functools import cached_property
 
 import xxhash
 from pydantic import BaseModel, ConfigDict
@@ -11,6 +12,15 @@ from streamgauge.driver.config import LoadConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.queries.own import QueryConfig
 from streamgauge.queries.replay import Replay
+from streamgauge.version import FORMAT_VERSION
+
+
+class SourceRecord(InstanceStatus):
+    """A driver instance at the end of the load, and how its queue was judged."""
+
+    queue_limits: tuple[int, int, int]
+    """q_a, q_b and q_n, in events."""
+    unsustained_because: str = ""
 
 
 class RunRecord(BaseModel):
@@ -18,6 +28,7 @@ class RunRecord(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    format_version: int = FORMAT_VERSION
     load: LoadConfig
     query: QueryConfig
     warm_up_us: int
@@ -28,14 +39,14 @@ class RunRecord(BaseModel):
     closed_us: int
     """Wall-clock time after which results count as late."""
     drained: bool
-    """Did the system say that it was through with everything before the time-out?"""
-    hopeless: str = ""
-    """Why the load was cut although no policy asked for it; only a search does so."""
+    """Did the system report before the time-out that it had processed everything?"""
+    ended_early: str = ""
+    """Why the load was cut although every policy was satisfied; only a search does so."""
     dropped: list[str] = []
     """Connections that the system dropped, in words."""
-    instances: list[InstanceStatus]
+    instances: list[SourceRecord]
 
-    @property
+    @cached_property
     def replay(self) -> Replay:
         offered = tuple(status.offered for status in self.instances)
         return Replay(self.load, self.start_us, offered)
@@ -43,7 +54,7 @@ class RunRecord(BaseModel):
     @property
     def input_hash(self) -> str:
         """Of every event that was offered, and of what its columns mean."""
-        streams = {name: spec.model_dump() for name, spec in self.load.streams.items()}
+        streams = {name: one.source.meaning for name, one in self.load.streams.items()}
         text = f"{self.fingerprint:016x} {json.dumps(streams, sort_keys=True)}"
         return xxhash.xxh3_64_hexdigest(text.encode())
 

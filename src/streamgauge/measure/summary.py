@@ -1,20 +1,29 @@
-"""What a run found out: the typed form of `summary.json` and `series.json`.
+"""The typed form of `summary.json` and `series.json`.
 
-Every figure is defined in `docs/metrics.md`. Scripts rely on these names.
+`measure/figures.py` defines the figures in them. Scripts rely on these names.
 """
 
 from __future__ import annotations
 
+import json
 from enum import Enum
+from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamgauge.errors import UsageError
+from streamgauge.measure.unit import Unit
+from streamgauge.version import FORMAT_VERSION
+
 MAXIMUM = "maximum_sustainable_per_s"
-"""The figure of a case that a search found."""
+"""The figure that a search finds."""
+FAULTS = ("missing", "extra", "duplicate", "wrong", "late")
+"""The counts of `Validation` that are 0 when every result is right."""
 
 
 class Verdict(str, Enum):
-    """Can the results of the run be believed? The worst finding wins."""
+    """Are the results of the run right? `measure/verdict.py` has the order of severity."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -61,7 +70,7 @@ class Latency(_Figures):
 
 
 class Validation(_Figures):
-    """Counts of results; None means that nobody could count them."""
+    """Counts of results; None where they were not counted."""
 
     expected: int | None = None
     actual: int | None = None
@@ -72,7 +81,7 @@ class Validation(_Figures):
     late: int | None = None
     oracle: str = Field(default="", description="what the results were compared with")
     input_matches: bool | None = Field(
-        default=None, description="did the oracle see the same input bytes as the system?"
+        default=None, description="was the input of the oracle equal to that of the system?"
     )
     examples: list[str] = []
 
@@ -92,12 +101,12 @@ class InstanceSummary(_Figures):
     drained: int
     queue_max: int
     queue_limits: tuple[int, int, int] = Field(description="q_a, q_b and q_n, in events")
-    lag_p99_ms: float = Field(description="how late the generator itself was")
+    lag_p99_ms: float = Field(description="how late the generator was against its schedule")
     unsustained_because: str = ""
 
 
 class MonitorCost(_Figures):
-    """What watching cost: CPU of the monitor itself, as a share of one core."""
+    """What the monitor itself used: CPU as a share of one core."""
 
     cpu_percent: float = 0.0
     samples: int = 0
@@ -136,54 +145,62 @@ class Spread(_Figures):
 
 
 class Case(_Figures):
-    """The trials of one combination of varied parameters, together."""
+    """All trials with the same values of the varied settings."""
 
     varied: dict[str, object] = {}
     trials: list[int] = Field(default=[], description="places in `trials`")
     figures: dict[str, Spread] = Field(default={}, description="by name, such as event_time.p99")
     growing: bool = Field(
-        default=False, description="latency grew steadily in a trial: its mean says nothing"
+        default=False, description="latency grew steadily in a trial, so a mean has no meaning"
     )
 
 
 class Limit(_Figures):
-    """What held a run back, or might have, and the figure that shows it."""
+    """What limited a run, or would limit it next, and the figure that shows it."""
 
-    kind: str = Field(description="source, shuffle, state, hot key, trigger, CPU, driver, …")
+    kind: str = Field(description="driver, CPU, hot key, source, …; a system may add others")
+    label: str = Field(default="", description="the kind, as a report shows it")
+    meaning: str = Field(default="", description="of the kind, in one sentence")
     shown_by: str = Field(description="the figure, in words and with its number")
     advice: str
     strength: float = Field(description="0 … 1: how much of the time it explains")
+    self_reported: bool = Field(
+        default=False, description="a figure in it is the system's own, not measured from outside"
+    )
+
+
+class DerivedFigure(_Figures):
+    """A figure that a publication calculates from two cases, such as a ratio."""
+
+    label: str
+    unit: Unit
+    definition: str
 
 
 class Published(_Figures):
     """A published figure beside one of ours."""
 
-    label: str = Field(description="whose figure: Spark 2.0.1, 2 nodes")
+    label: str = Field(description="system and setting of the publication: Spark 2.0.1, 2 nodes")
     figure: str = Field(description="our name for it, such as event_time.p99")
     value: float
     ours: float | None = None
     varied: dict[str, object] = Field(default={}, description="the case of ours beside it")
     note: str = ""
+    derived: DerivedFigure | None = Field(
+        default=None, description="set where `figure` is not one of our own figures"
+    )
 
 
-class Summary(_Figures):
-    """`RUN/summary.json`.
+class _Head(_Figures):
+    """What every summary begins with: the run, its verdict, and how to repeat it."""
 
-    A sweep or a search also has `trials`, each of this form; its own figures are then the worst
-    verdict and, for a search, the maximum.
-    """
-
+    format_version: int = FORMAT_VERSION
     name: str
     run: str = Field(description="name of the run directory")
     status: Status = Status.FINISHED
     verdict: Verdict = Verdict.UNKNOWN
     reasons: list[str] = Field(default=[], description="why the verdict is not valid, in words")
     sustained: bool | None = None
-    offered_per_s: float | None = None
-    drained_per_s: float | None = None
-    worked_off_per_s: float | None = None
-    latency_ms: Latency = Latency()
-    validation: Validation = Validation()
     thresholds: list[ThresholdResult] = []
     input_hash: str = ""
     seed: int = 0
@@ -194,14 +211,23 @@ class Summary(_Figures):
     command: str = Field(default="", description="the command that repeats this run")
     started_at: str = ""
     phases_s: dict[str, float] = Field(default={}, description="how long each phase took")
-    driver: list[InstanceSummary] = []
+
+
+class MeasuredFigures(_Figures):
+    """The figures of one trial."""
+
+    offered_per_s: float | None = None
+    drained_per_s: float | None = None
+    processed_per_s: float | None = None
+    latency_ms: Latency = Latency()
+    validation: Validation = Validation()
     resources: dict[str, ResourceSummary] = {}
-    monitor: MonitorCost = MonitorCost()
     limits: list[Limit] = Field(default=[], description="what limited the run, strongest first")
-    varied: dict[str, object] = Field(default={}, description="what this trial varies, and how")
-    repetition: int = Field(default=1, description="which repetition of its case this trial is")
-    trials: list[Summary] = []
-    cases: list[Case] = Field(default=[], description="trials of one case together")
+
+
+class SearchFigures(_Figures):
+    """The figures of one search."""
+
     maximum_sustainable_per_s: float | None = Field(
         default=None, description="found by a search and confirmed"
     )
@@ -209,9 +235,61 @@ class Summary(_Figures):
     failed: float | None = Field(default=None, description="lowest rate that failed")
     tries: list[Try] = Field(default=[], description="every probe of the search, in order")
     confidence: str = Field(default="", description="of the maximum, in words")
+
+
+class TrialSummary(SearchFigures, MeasuredFigures, _Head):
+    """`summary.json` of one trial, and each entry of `trials` of a study.
+
+    In a study with searches a trial has the figures of the search that found its rate.
+    """
+
+    driver: list[InstanceSummary] = []
+    monitor: MonitorCost = MonitorCost()
+    varied: dict[str, object] = Field(default={}, description="values of the varied settings")
+    repetition: int = Field(default=1, description="which repetition of its case this trial is")
+
+
+class StudySummary(SearchFigures, MeasuredFigures, _Head):
+    """`summary.json` of a sweep, of a search, or of repetitions.
+
+    A study of one trial has the figures of that trial, and a study of one search those of the
+    search; otherwise they are in `trials` and `cases` only.
+    """
+
+    trials: list[TrialSummary]
+    cases: list[Case] = Field(default=[], description="trials grouped by their varied values")
     figure: str = Field(default="", description="how the report draws the study")
     paper: str = Field(default="", description="the table or figure that this repeats")
     published: list[Published] = []
+
+
+Summary = TrialSummary | StudySummary
+
+
+def read_summary(path: Path) -> Summary:
+    """The summary in a file; only that of a study has `trials`."""
+    data = _read(path)
+    kind: type[Summary] = StudySummary if "trials" in data else TrialSummary
+    return kind.model_validate(data)
+
+
+def read_trial_summary(path: Path) -> TrialSummary:
+    """The summary of one trial."""
+    return TrialSummary.model_validate(_read(path))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    data = json.loads(path.read_text())
+    if not isinstance(data, dict):
+        raise ValueError(f"{path} is not a summary")
+    version = data.get("format_version", 1)
+    if version != FORMAT_VERSION:
+        raise UsageError(
+            f"{path} cannot be read: it has format version {version}, and this version of "
+            f"streamgauge reads format version {FORMAT_VERSION}",
+            fix="run the experiment again, or use the version of streamgauge that wrote it",
+        )
+    return data
 
 
 class LatencySeries(_Figures):

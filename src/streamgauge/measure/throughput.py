@@ -1,4 +1,4 @@
-"""What the driver saw: offered, drained and queued over time, all instances together."""
+"""Rates that the driver observed: offered, drained, queued and processed, over all instances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from streamgauge.measure.limits.evidence import Pull
+from streamgauge.measure.pulls import Pull
 from streamgauge.measure.summary import PullSeries
 
 STEP_US = 100_000
@@ -46,9 +46,9 @@ def _at(table: pa.Table, name: str, grid: NDArray[np.int64]) -> NDArray[np.float
 def mean_rates(
     tables: list[pa.Table | None], end_us: int | None
 ) -> tuple[float, float] | tuple[None, None]:
-    """Events per second offered, and drained, over the time of the load.
+    """Events per second offered and drained, from the start of the load to `end_us`.
 
-    Without an end, as after an interruption: up to the last sample.
+    `end_us` is None after an interruption; then the last sample is the end.
     """
     seen = [table for table in tables if table is not None and table.num_rows]
     if not seen:
@@ -61,14 +61,14 @@ def mean_rates(
     return round(offered / seconds, 1), round(drained / seconds, 1)
 
 
-def worked_off_rate(pulls: Sequence[Pull], from_s: float, until_s: float) -> float | None:
-    """Events per second of the pulls that the system was through with when it came for more.
+def processed_rate(pulls: Sequence[Pull], from_s: float, until_s: float) -> float | None:
+    """Events per second of the processed pulls; a pull is processed when the next one begins.
 
-    What was handed over says nothing of a system that takes all that waits, however late it is
-    with it.
+    The drained rate does not show this: a system may take everything that waits and process it
+    later. None with fewer than `LEAST_PULLS` pulls.
     """
     during = [pull for pull in pulls if from_s <= pull.start_s <= until_s]
-    events = [pull.events for pull in during[:-1] if pull.events is not None]
-    if len(during) < LEAST_PULLS or len(events) < len(during) - 1:
+    if len(during) < LEAST_PULLS:
         return None
-    return round(sum(events) / (during[-1].start_s - during[0].start_s), 1)
+    events = sum(pull.events for pull in during[:-1])
+    return round(events / (during[-1].start_s - during[0].start_s), 1)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamgauge.compute.tasks import spread
-from streamgauge.driver.sink import ARRIVAL, LATEST_EVENT_TIME
+from streamgauge.events.spec import ARRIVAL
 from streamgauge.measure.record import RunRecord
-from streamgauge.measure.summary import Validation
+from streamgauge.measure.summary import FAULTS, Validation
 from streamgauge.queries.base import Query
 from streamgauge.queries.replay import Slice
 
@@ -38,7 +38,7 @@ def validate(
     lacking = [name for name in expected.columns if name not in actual.columns]
     if lacking:
         raise ValueError(f"the results lack the column {', '.join(lacking)}, which is expected")
-    values = [name for name in expected.columns if name not in keys]
+    values = [name for name in expected.columns if name not in (*keys, query.shape.output_time)]
     compared = _compared(expected, actual, keys, values)
     counts = _counts(compared)
     return Validation(
@@ -71,8 +71,9 @@ def _final_updates(results: DataFrame, query: Query) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
-    newest_first = Window.partitionBy(*query.shape.keys).orderBy(
-        F.col(ARRIVAL).desc(), F.col(LATEST_EVENT_TIME).desc()
+    shape = query.shape
+    newest_first = Window.partitionBy(*shape.keys).orderBy(
+        F.col(shape.output_time).desc(), F.col(shape.input_time).desc()
     )
     ranked = results.withColumn("_rank", F.row_number().over(newest_first))
     return ranked.where("_rank = 1").drop("_rank")
@@ -137,7 +138,8 @@ def _same_value(left: Column, right: Column, kind: str) -> Column:
     return left.eqNullSafe(right) | F.coalesce(near, F.lit(False))
 
 
-_BAD = ("missing", "extra", "duplicate", "wrong")
+_BAD = tuple(name for name in FAULTS if name != "late")
+"""What comparing results finds; late ones are found by their arrival."""
 
 
 def _counts(compared: DataFrame) -> dict[str, int]:

@@ -1,1 +1,1 @@
-"""Processes that the station starts: handle, conversation, and clean-up after a crash."""
+"""Processes that the station starts: launcher, handle, conversation, and clean-up after a crash."""

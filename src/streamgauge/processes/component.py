@@ -1,8 +1,8 @@
-"""A process of the station: the parent's handle on it, and the child's end of the conversation.
+"""A conversation with a process of the station: the parent's end and the child's end.
 
-Parent and child talk in JSON lines: commands go to the child's standard input, events come from its
-standard output. When the parent goes away, the child's input ends, and the child goes too. Beyond
-one machine the same lines can go through a remote shell.
+Parent and child exchange JSON lines: commands go to the child's standard input, events come from
+its standard output. When the parent ends, the child's input ends, and then the child ends too. The
+same lines pass through a remote shell.
 """
 
 from __future__ import annotations
@@ -11,21 +11,25 @@ import contextlib
 import json
 import os
 import queue
-import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from streamgauge.errors import ComponentError
+from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
+from streamgauge.processes.launcher import Launcher
+from streamgauge.processes.places import EnvironmentChanges
 
 Message = dict[str, Any]
 STOP_TIMEOUT_S = 8.0
 LARGE_ARRAYS = {"MALLOC_MMAP_THRESHOLD_": "67108864", "MALLOC_TRIM_THRESHOLD_": "268435456"}
-"""Environment for processes that make large arrays all the time: glibc would give each one back to
-the kernel and fault its pages in again, which takes twice as long as filling them."""
+"""Environment of processes that allocate large arrays all the time. By default glibc returns each
+array to the kernel and faults the pages of the next one in, which takes twice as long as filling
+them."""
+SLOWEST_LOOK_S = 0.2
+"""Longest time between two looks at the deadline while waiting for an event."""
 
 
 class Component:
@@ -37,27 +41,18 @@ class Component:
         argv: Sequence[str],
         *,
         log: Path,
-        env: Mapping[str, str] | None = None,
+        launcher: Launcher,
         cpus: Sequence[int] = (),
+        env: EnvironmentChanges | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self.name = name
         self.log = log
         self.latest: dict[str, Message] = {}
-        """The last event of each kind, for those who want to look without waiting."""
+        """The last event of each kind, readable without waiting."""
+        self._clock = clock
         self._inbox: queue.Queue[Message | None] = queue.Queue()
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as log_file:
-            self._process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log_file,
-                env={**os.environ, **(env or {})},
-                # A terminal's Ctrl-C is for the parent, which stops its children in order.
-                start_new_session=True,
-            )
-        if cpus and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(self._process.pid, cpus)
+        self._process = launcher.start(name, argv, log=log, env=env, pipes=True, cpus=cpus)
         threading.Thread(target=self._listen, name=f"listen-{name}", daemon=True).start()
 
     @property
@@ -66,20 +61,22 @@ class Component:
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return self._process.alive
+
+    @property
+    def site(self) -> str:
+        """Where the process runs."""
+        return self._process.site
 
     def send(self, command: str, **fields: Any) -> None:
-        """Gives a command; a child that is gone is noticed by whoever waits for the answer."""
-        stdin = self._process.stdin
-        assert stdin is not None
-        try:
-            stdin.write(json.dumps({"command": command, **fields}).encode() + b"\n")
-            stdin.flush()
-        except (BrokenPipeError, ValueError):
-            pass
+        """Sends a command. When the child has ended, the next wait for an event fails, not this."""
+        line = json.dumps({"command": command, **fields}).encode() + b"\n"
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
 
     def poll(self) -> list[Message]:
-        """Events since the last look; fails when the child has died."""
+        """Events since the last call; fails when the child has died."""
         messages = []
         while not self._inbox.empty():
             message = self._inbox.get_nowait()
@@ -91,23 +88,16 @@ class Component:
     def wait_for(
         self, event: str, timeout_s: float, meanwhile: Callable[[], None] = lambda: None
     ) -> Message:
-        """The next event of that kind; `meanwhile` is called every now and then."""
-        deadline = time.monotonic() + timeout_s
+        """The next event of that kind; `meanwhile` is called while there is none."""
+        deadline_s = self._clock.monotonic_s() + timeout_s
         while True:
+            left_s = max(0.0, deadline_s - self._clock.monotonic_s())
             try:
-                message = self._inbox.get(timeout=min(0.2, max(0.0, deadline - time.monotonic())))
+                message = self._inbox.get(timeout=min(SLOWEST_LOOK_S, left_s))
             except queue.Empty:
                 meanwhile()
-                if time.monotonic() >= deadline:
-                    raise ComponentError(
-                        f"{self.name} did not say `{event}` within {timeout_s:.0f} s",
-                        fix="look at its log"
-                        + (
-                            "; on a slow machine raise `timeouts.start`"
-                            * (event in ("up", "ready"))
-                        ),
-                        log=self.log,
-                    ) from None
+                if self._clock.monotonic_s() >= deadline_s:
+                    raise self._late(event, timeout_s) from None
                 continue
             if message is None:
                 raise self.death()
@@ -115,32 +105,37 @@ class Component:
                 return message
 
     def death(self) -> ComponentError:
-        """The error for a child that ended by itself."""
-        code = self._process.wait()
-        self._inbox.put(None)
+        """The error for a child that has ended by itself."""
         failure = self.latest.get("failed", {})
-        reason = failure.get("reason") or f"exit code {code}"
-        return ComponentError(
-            f"{self.name} died: {reason}", fix=failure.get("fix", "see its log"), log=self.log
-        )
+        error = self._process.death(failure.get("reason", ""), failure.get("fix", ""))
+        self._inbox.put(None)
+        return error
+
+    def require_sound(self) -> None:
+        """Raises the child's own report of a failure, also while its process lives on."""
+        if "failed" in self.latest:
+            self.stop()
+            raise self.death()
 
     def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
-        """Asks the child to end, and ends it when it does not."""
+        """Asks the child to end, and kills it when it does not end in time."""
         self.send("stop")
-        stdin = self._process.stdin
-        assert stdin is not None
         with contextlib.suppress(OSError):
-            stdin.close()
-        try:
-            self._process.wait(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
+            self._process.stdin.close()
+        if not self._process.wait(timeout_s):
             self._process.kill()
             self._process.wait()
 
+    def _late(self, event: str, timeout_s: float) -> ComponentError:
+        slow_start = "; on a slow machine raise `timeouts.start`"
+        return ComponentError(
+            f"{self.name} did not report `{event}` within {timeout_s:.0f} s",
+            fix="see its log" + slow_start * (event in ("up", "ready")),
+            log=self.log,
+        )
+
     def _listen(self) -> None:
-        stdout = self._process.stdout
-        assert stdout is not None
-        for line in stdout:
+        for line in self._process.stdout:
             try:
                 message = json.loads(line)
             except ValueError:
@@ -153,10 +148,10 @@ class Component:
 
 
 class Console:
-    """The child's end: emits events and iterates over commands until the parent is gone."""
+    """The child's end: emits events, and iterates over commands until the parent has ended."""
 
     def __init__(self) -> None:
-        # Libraries and child processes may print; only our own lines may reach the parent.
+        # Libraries and child processes may print; only events may reach the parent.
         self._out: IO[str] = os.fdopen(os.dup(1), "w", buffering=1)
         os.dup2(2, 1)
         self._lock = threading.Lock()
@@ -171,7 +166,7 @@ class Console:
                 pass
 
     def commands(self) -> Iterator[Message]:
-        """Commands of the parent, up to `stop` or the end of the parent, whichever comes first."""
+        """Commands of the parent, up to `stop` or to the end of the parent."""
         for line in sys.stdin:
             message = json.loads(line)
             if message["command"] == "stop":
@@ -180,5 +175,5 @@ class Console:
 
 
 def module_argv(module: str, *arguments: str) -> list[str]:
-    """The command line of one of our own modules, run by this very interpreter."""
+    """The command line that runs a module of ours with this interpreter."""
     return [sys.executable, "-m", module, *arguments]

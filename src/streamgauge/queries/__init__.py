@@ -1,0 +1,1 @@
+"""Queries: inputs, definition, shape of the results, and oracle."""

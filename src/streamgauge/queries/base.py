@@ -1,42 +1,89 @@
-"""What a workload's query is: one Spark definition, an oracle, and the shape of its results."""
+"""A query: named inputs, the shape of its results, an oracle, and one implementation per kind of
+system."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from streamgauge.events.spec import DataSet, StreamSpec
+from streamgauge.errors import ExperimentError
+from streamgauge.events.sources import Source
+from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.queries.replay import Replay
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 OutputMode = Literal["append", "update"]
+_IMPLEMENTATION = "on_"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An input that the driver offers during the load."""
+
+    source: Source
+
+
+@dataclass(frozen=True)
+class Table:
+    """An input that does not change: an Arrow table, or a function that makes one."""
+
+    rows: pa.Table | Callable[[], pa.Table]
+
+    def read(self) -> pa.Table:
+        return self.rows() if callable(self.rows) else self.rows
+
+
+@dataclass(frozen=True)
+class Service:
+    """An input that the query asks over the network; its address is given under `services`."""
+
+
+Input = Stream | Table | Service
 
 
 class ResultShape(BaseModel):
-    """How results are compared."""
+    """How results are compared, and which two times make their latency."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     keys: tuple[str, ...]
-    """Columns that identify a result; the others, but for the sink's own, are its values."""
+    """Columns that identify a result; the others, except the sink's, are its values."""
     closes: str | None = None
     """Column with the time at which a result is final. In append mode a result is expected when
     the input has reached that time; without such a column every result is."""
+    input_time: str = LATEST_EVENT_TIME
+    """Column with the time of the last input of a result."""
+    output_time: str = ARRIVAL
+    """Column with the time of the output; by default the time at which the sink received it."""
 
 
 class Query(BaseModel):
     """A query with its parameters, which are the fields of the subclass.
 
-    The definition never mentions a source, a sink, a trigger or a watermark: the event time of its
-    inputs has a watermark already.
+    The implementation for a kind of system is a method: `on_spark(**inputs)` takes every input by
+    its name, as that kind of system represents it, and returns the results. It never mentions a
+    source, a sink, a trigger or a watermark: the event time of a stream has a watermark already.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     output_mode: OutputMode = "append"
+    _base: Path = PrivateAttr(default=Path())
+    _services: dict[str, str] = PrivateAttr(default={})
+
+    def placed(self, base: Path, services: Mapping[str, str]) -> Query:
+        """The same query with the folder of its files and the addresses of its services."""
+        placed = self.model_copy()
+        placed._base = base
+        placed._services = dict(services)
+        return placed
 
     @property
     def oracle_is(self) -> str:
@@ -44,7 +91,8 @@ class Query(BaseModel):
         raise NotImplementedError
 
     @property
-    def data_set(self) -> DataSet:
+    def inputs(self) -> Mapping[str, Input]:
+        """What the query reads, by name."""
         raise NotImplementedError
 
     @property
@@ -61,20 +109,45 @@ class Query(BaseModel):
         return 1_000_000
 
     @property
-    def reads(self) -> tuple[str, ...] | None:
-        """The columns that `define` and `expected` need besides the event time, so that no other
-        is made and sent; None: all."""
-        return None
+    def streams(self) -> dict[str, Source]:
+        """What the driver offers."""
+        inputs = self.inputs.items()
+        return {
+            name: one.source.located(self._base) for name, one in inputs if isinstance(one, Stream)
+        }
 
     @property
-    def streams(self) -> dict[str, StreamSpec]:
-        """What is offered: of every stream of the data set the columns that are read."""
-        return {name: one.reading(self.reads) for name, one in self.data_set.streams.items()}
+    def services(self) -> list[str]:
+        """The services whose addresses the query needs."""
+        return [name for name, one in self.inputs.items() if isinstance(one, Service)]
 
-    def define(self, *streams: DataFrame) -> DataFrame:
-        """The query as the system runs it: the streams of the data set in, results out."""
-        raise NotImplementedError
+    def fixed_inputs(self, table: Callable[[pa.Table], Any]) -> dict[str, Any]:
+        """All inputs but the streams: tables in the system's form, and addresses of services."""
+        found: dict[str, Any] = {}
+        for name, one in self.inputs.items():
+            if isinstance(one, Table):
+                found[name] = table(one.read())
+            elif isinstance(one, Service):
+                found[name] = self._services[name]
+        return found
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of system for which there is an implementation."""
+        found = [name for name in dir(type(self)) if name.startswith(_IMPLEMENTATION)]
+        return [name.removeprefix(_IMPLEMENTATION) for name in found]
+
+    def implementation(self, kind: str) -> Callable[..., Any]:
+        """The implementation for a kind of system; takes the inputs by name."""
+        if kind not in self.kinds:
+            raise ExperimentError(
+                "workload.query",
+                f"the query has no implementation for this system, which needs one for `{kind}`",
+                fix=f"use a system that runs one of: {', '.join(self.kinds) or 'none'}",
+            )
+        found: Callable[..., Any] = getattr(self, _IMPLEMENTATION + kind)
+        return found
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        """The right results for the input that was offered, found in another way than `define`."""
+        """The right results for the input that was offered, found in another way."""
         raise NotImplementedError

@@ -12,11 +12,12 @@ from streamgauge.queries.own import OwnQuery, QueryConfig
 
 def build_query(config: QueryConfig) -> Query:
     """A built-in or installed query by its name, or the user's own from `file.py:function`."""
-    found = plugins.load("queries", config.name, key="workload.query", base=Path(config.base))
+    base = Path(config.base)
+    found = plugins.load("queries", config.name, key="workload.query", base=base)
     if isinstance(found, OwnQuery):
-        return found.with_parameters(**config.parameters)
+        return found.with_parameters(**config.parameters).placed(base, config.services)
     if isinstance(found, type) and issubclass(found, Query):
-        return found(**config.parameters)
+        return found(**config.parameters).placed(base, config.services)
     raise ExperimentError(
         "workload.query",
         f"`{config.name}` is not a query but a {type(found).__name__}",

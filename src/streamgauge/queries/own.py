@@ -8,19 +8,19 @@ Without an oracle of the user's, results are compared with the same function run
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.compute.tasks import spread
-from streamgauge.driver.sink import LATEST_EVENT_TIME
 from streamgauge.errors import ExperimentError
-from streamgauge.events.spec import DataSet
-from streamgauge.queries.base import OutputMode, Query, ResultShape
+from streamgauge.events.sources import RecordedSource, Source, StreamSpec, TextSource
+from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME, DataSet
+from streamgauge.hints import did_you_mean
+from streamgauge.queries.base import Input, OutputMode, Query, ResultShape, Service, Stream, Table
 from streamgauge.queries.replay import Replay, Slice
 
 if TYPE_CHECKING:
@@ -36,15 +36,13 @@ class OwnQuery:
     def __init__(
         self,
         function: Function,
-        data_set: DataSet,
-        keys: Sequence[str],
-        closes: str | None,
+        inputs: Mapping[str, Input],
+        shape: ResultShape,
         output_mode: OutputMode,
     ) -> None:
         self.function = function
-        self.data_set = data_set
-        self.keys = tuple(keys)
-        self.closes = closes
+        self.inputs = inputs
+        self.shape = shape
         self.output_mode = output_mode
         self.oracle_function: Function | None = None
         self.__name__ = function.__name__
@@ -64,43 +62,59 @@ class OwnQuery:
         known = [
             name
             for name, parameter in inspect.signature(self.function).parameters.items()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in self.inputs
         ]
         for name in parameters:
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
                 allowed = ", ".join(known) or "none"
                 raise ExperimentError(
                     f"workload.{name}",
                     f"`{self.__name__}` has no such parameter",
-                    fix=f"did you mean `{near[0]}`?"
-                    if near
-                    else f"keyword-only parameters of the function are allowed here: {allowed}",
+                    fix=did_you_mean(
+                        name,
+                        known,
+                        f"keyword-only parameters of the function are allowed here: {allowed}",
+                    ),
                 )
         return BoundQuery(own=self, parameters=parameters, output_mode=self.output_mode)
 
 
 def query(
     *,
-    events: DataSet,
+    events: DataSet | Source,
     keys: Sequence[str],
+    inputs: Mapping[str, Table | Service] | None = None,
     closes: str | None = None,
     output_mode: OutputMode = "append",
+    input_time: str = LATEST_EVENT_TIME,
+    output_time: str = ARRIVAL,
 ) -> Callable[[Function], OwnQuery]:
-    """Makes a query of a function.
+    """Makes a query of a function that runs on Spark.
 
-    `keys` are the columns that identify a result. `closes` is the column with the time at which a
-    result is final (a column `window` of Spark's is recognised by itself).
+    `events` are its streams, which the function takes as positional arguments; `inputs` are tables
+    and services, which it takes as keyword-only arguments by their names. `keys` are the columns
+    that identify a result. `closes` is the column with the time at which a result is final (a
+    column `window` made by Spark is recognised). `input_time` and `output_time` are the columns
+    with the two times that make the latency of a result.
     """
+    if isinstance(events, StreamSpec | TextSource | RecordedSource):
+        events = DataSet(streams={"events": events})
+    streams = {name: Stream(source) for name, source in events.streams.items()}
+    shape = ResultShape(
+        keys=tuple(keys),
+        closes=closes or "window.end",
+        input_time=input_time,
+        output_time=output_time,
+    )
 
     def decorate(function: Function) -> OwnQuery:
-        return OwnQuery(function, events, keys, closes, output_mode)
+        return OwnQuery(function, {**streams, **(inputs or {})}, shape, output_mode)
 
     return decorate
 
 
 class BoundQuery(Query):
-    """A user's query as the station runs it."""
+    """A user's function with its parameters: an implementation for Spark."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
@@ -115,33 +129,39 @@ class BoundQuery(Query):
         return {"output_mode": self.output_mode, **self.parameters}
 
     @property
-    def data_set(self) -> DataSet:
-        return self.own.data_set
+    def inputs(self) -> Mapping[str, Input]:
+        return self.own.inputs
 
     @property
     def shape(self) -> ResultShape:
-        return ResultShape(keys=self.own.keys, closes=self.own.closes or "window.end")
+        return self.own.shape
 
-    def define(self, *streams: DataFrame) -> DataFrame:
-        result = self.own(*streams, **self.parameters)
-        missing = [
-            name for name in (*self.own.keys, LATEST_EVENT_TIME) if name not in result.columns
-        ]
+    def on_spark(self, **inputs: Any) -> DataFrame:
+        result = self._called(self.own.function, inputs)
+        needed = [*self.shape.keys, self.shape.input_time, self.shape.output_time]
+        # The sink adds the time of arrival.
+        missing = [name for name in needed if name not in (*result.columns, ARRIVAL)]
         if missing:
             raise ExperimentError(
                 "workload.query",
                 f"the result of `{self.own.__name__}` has no column {', '.join(missing)}; "
                 f"it has {', '.join(result.columns)}",
-                fix=f'add it, such as F.max("event_time").alias("{LATEST_EVENT_TIME}")',
+                fix=f'add it, such as F.max("event_time").alias("{self.shape.input_time}")',
             )
         return result
 
+    def _called(self, function: Function, inputs: dict[str, Any]) -> DataFrame:
+        """Streams are positional arguments, all other inputs have names."""
+        streams = [inputs.pop(name) for name in self.streams]
+        result: DataFrame = function(*streams, **inputs, **self.parameters)
+        return result
+
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        streams = [batch_of(spark, replay, name) for name in self.streams]
+        streams = {name: batch_of(spark, replay, name) for name in self.streams}
+        inputs = {**streams, **self.fixed_inputs(spark.createDataFrame)}
         if self.own.oracle_function is not None:
-            result: DataFrame = self.own.oracle_function(*streams, **self.parameters)
-            return result
-        return self.define(*streams)
+            return self._called(self.own.oracle_function, inputs)
+        return self.on_spark(**inputs)
 
 
 def batch_of(spark: SparkSession, replay: Replay, stream: str) -> DataFrame:
@@ -151,7 +171,7 @@ def batch_of(spark: SparkSession, replay: Replay, stream: str) -> DataFrame:
         for part in slices:
             yield replay.batch(part)
 
-    return spread(spark, replay.slices(stream), make, replay.load.streams[stream].schema)
+    return spread(spark, replay.slices(stream), make, replay.load.streams[stream].source.schema)
 
 
 class QueryConfig(BaseModel):
@@ -162,3 +182,5 @@ class QueryConfig(BaseModel):
     name: str
     parameters: dict[str, Any] = {}
     base: str = "."
+    services: dict[str, str] = {}
+    """Addresses by the names of the inputs."""

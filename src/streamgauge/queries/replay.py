@@ -1,13 +1,13 @@
-"""The input of a finished run, made again: what the oracles read.
+"""The input of a finished run, regenerated for the oracles.
 
-Events are a pure function of the seed, so nothing was stored. A replay knows how many events each
-driver instance really offered and gives them back by time or by sequence number, anywhere,
-also inside a Spark task.
+Events are a pure function of the seed, so nothing was stored. A replay has the number of events
+that each driver instance offered, and regenerates them by time or by sequence number in any
+process, also inside a Spark task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,9 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from streamgauge.driver.config import LoadConfig
-from streamgauge.driver.schedules.base import Schedule
-from streamgauge.driver.schedules.instance import InstanceSchedule
+from streamgauge.driver.config import Load, LoadConfig
 from streamgauge.events.spec import EVENT_TIME
 from streamgauge.events.stream import BLOCK
 
@@ -45,11 +43,11 @@ class Replay:
     """Events offered by each driver instance."""
 
     @cached_property
-    def schedule(self) -> Schedule:
-        return self.load.schedule.build()
+    def built_load(self) -> Load:
+        return self.load.build()
 
     def __getstate__(self) -> dict[str, object]:
-        """The schedule's tables stay behind when a replay is sent to a Spark task."""
+        """The tables of the schedules are not sent to a Spark task."""
         names = ("load", "start_us", "offered")
         return {name: getattr(self, name) for name in names}
 
@@ -62,11 +60,16 @@ class Replay:
 
         That is the highest event time of a stream less the disorder; the slowest stream counts.
         """
+        return self.reached_us - self.load.watermark_delay_us
+
+    @cached_property
+    def reached_us(self) -> int:
+        """The time, since 1970, that every stream has reached: its highest event time."""
         highest = [
             max(self._highest_us(i) for i in self.load.instances_of(stream))
             for stream in self.load.streams
         ]
-        return self.start_us + min(highest) - self.load.watermark_delay_us
+        return self.start_us + min(highest)
 
     def slices(self, stream: str) -> list[Slice]:
         """The whole stream in pieces of about equal size."""
@@ -78,17 +81,16 @@ class Replay:
 
     def batch(self, part: Slice) -> pa.RecordBatch:
         """Events as the system saw them."""
-        events = self.load.events(self.schedule, part.instance)
+        events = self.built_load.feeds[part.instance].events
         return events.batch(part.first, part.last, self.start_us)
 
     def fingerprint(self, part: Slice) -> int:
-        """Of the events of a slice; those of all slices add up to the driver's."""
-        return self.load.events(self.schedule, part.instance).fingerprint(part.first, part.last)
+        """Of the events of a slice; those of all slices add up to that of the driver."""
+        return self.built_load.feeds[part.instance].events.fingerprint(part.first, part.last)
 
     def columns(self, part: Slice, names: tuple[str, ...]) -> Columns:
         """Columns as numbers; the event time in microseconds since 1970."""
-        batch = self.batch(part)
-        return {name: _numbers(batch.column(name)) for name in (EVENT_TIME, *names)}
+        return columns_of(self.batch(part), (EVENT_TIME, *names))
 
     def between(self, stream: str, from_us: int, until_us: int, names: tuple[str, ...]) -> Columns:
         """All events of a stream whose event time lies in [from_us, until_us), since 1970."""
@@ -105,7 +107,7 @@ class Replay:
     def _covering(self, stream: str, from_us: int, until_us: int) -> Iterator[Slice]:
         # An event is offered up to `disorder_us` after its event time.
         for instance in self.load.instances_of(stream):
-            times = InstanceSchedule(self.schedule, instance, self.load.instances)
+            times = self.built_load.feeds[instance].times
             first = times.count_before(max(0, from_us))
             last = times.count_before(max(0, until_us + self.load.disorder_us))
             last = min(last, self.offered[instance])
@@ -117,11 +119,16 @@ class Replay:
         offered = self.offered[instance]
         if not offered:
             return 0
-        times = InstanceSchedule(self.schedule, instance, self.load.instances)
+        times = self.built_load.feeds[instance].times
         # An older event cannot be more recent than the last one less the disorder.
         first = times.count_before(times.time_us(offered - 1) - self.load.disorder_us)
         columns = self.columns(Slice(instance, min(first, offered - 1), offered), ())
         return int(columns[EVENT_TIME].max()) - self.start_us
+
+
+def columns_of(batch: pa.RecordBatch, names: Sequence[str]) -> Columns:
+    """Columns of a batch as NumPy arrays; times in microseconds since 1970."""
+    return {name: _numbers(batch.column(name)) for name in names}
 
 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """What a chart is: the description that the chart code in `assets/charts.js` draws.
 
-It knows nothing of runs, so that a report, a comparison of trials and a live view can share it.
+It does not depend on runs, so that a report, a comparison and a live view can share it.
 """
 
 from __future__ import annotations

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from streamgauge.measure.summary import LatencyStatistics, Summary, Validation
-from streamgauge.report import units
-from streamgauge.report.definitions import FIGURES, label, written
+from streamgauge import writing
+from streamgauge.measure.figures import FIGURES, TIMES, Figure, figures_below
+from streamgauge.measure.summary import FAULTS, LatencyStatistics, TrialSummary, Validation
+from streamgauge.report.cells import answer_cell, heading, value_cell
 from streamgauge.report.markup import Html, element, joined, table
 
-STATISTICS = ("count", "mean", "min", "p50", "p90", "p95", "p99", "p99_9", "max")
-COUNTS = ("expected", "actual", "missing", "extra", "duplicate", "wrong", "late")
-_FAULTS = frozenset({"missing", "extra", "duplicate", "wrong", "late"})
+GROWTH = FIGURES["event_time.growth_per_s"]
+STATISTICS = {
+    name: figure for name, figure in figures_below("event_time").items() if figure is not GROWTH
+}
+"""The figures of a latency by the names of their fields; both kinds of time have the same."""
+COUNTS = {
+    name: figure for name, figure in figures_below("validation").items() if figure.unit.is_number
+}
 
 
-def figures(summary: Summary) -> Html:
+def figures(summary: TrialSummary) -> Html:
     """The section of figures."""
     return element(
         "section",
@@ -27,14 +33,17 @@ def figures(summary: Summary) -> Html:
     )
 
 
-def _headline(summary: Summary) -> Html:
+def _headline(summary: TrialSummary) -> Html:
     event_time = summary.latency_ms.event_time
     latency = "event-time latency, growing" if event_time.growing else "event-time latency"
+    offered, drained = FIGURES["offered_per_s"], FIGURES["drained_per_s"]
     cards = (
-        (label("offered_per_s"), written("offered_per_s", summary.offered_per_s), "events"),
-        (label("drained_per_s"), written("drained_per_s", summary.drained_per_s), _share(summary)),
-        (label("p50"), _statistic("p50", event_time), latency),
-        (label("p99"), _statistic("p99", event_time), latency),
+        (heading(offered), value_cell(offered, summary.offered_per_s), "events"),
+        (heading(drained), value_cell(drained, summary.drained_per_s), _share(summary)),
+        *(
+            (heading(STATISTICS[name]), _statistic(name, event_time), latency)
+            for name in ("p50", "p99")
+        ),
     )
     return element(
         "dl",
@@ -51,22 +60,22 @@ def _headline(summary: Summary) -> Html:
     )
 
 
-def _share(summary: Summary) -> str:
+def _share(summary: TrialSummary) -> str:
     offered, drained = summary.offered_per_s, summary.drained_per_s
     if not offered or drained is None:
         return "events"
-    return f"{units.percent(100 * drained / offered)} of what was offered"
+    return f"{writing.percent(100 * drained / offered)} of what was offered"
 
 
 def _latency(event_time: LatencyStatistics, processing_time: LatencyStatistics) -> Html:
     rows = [
-        (label(name), _statistic(name, event_time), _statistic(name, processing_time))
-        for name in STATISTICS
+        (heading(figure), _statistic(name, event_time), _statistic(name, processing_time))
+        for name, figure in STATISTICS.items()
     ]
     return element(
         "div",
         element("h3", "Latency"),
-        table(("", label("event_time"), label("processing_time")), rows, class_="numbers"),
+        table(("", *(heading(time) for time in TIMES.values())), rows, class_="numbers"),
     )
 
 
@@ -74,41 +83,38 @@ def _statistic(name: str, statistics: LatencyStatistics) -> Html:
     if name == "mean" and statistics.growing:
         return _growing(statistics)
     value: float | None = getattr(statistics, name)
-    return written(name, value, why_not="too few results")
+    return value_cell(STATISTICS[name], value, why_not="too few results")
 
 
 def _growing(statistics: LatencyStatistics) -> Html:
-    by = (
-        f" by {FIGURES['growth_per_s'].write(statistics.growth_per_s)}"
-        if statistics.growth_per_s is not None
-        else ""
-    )
+    growth = statistics.growth_per_s
+    by = "" if growth is None else f" by {GROWTH.write(growth)}"
     return element("span", f"growing{by}: a mean would mean nothing", class_="growing")
 
 
 def _validation(validation: Validation) -> Html:
     rows: list[tuple[str, ...]] = [
-        (label(name), _validation_count(name, getattr(validation, name))) for name in COUNTS
+        (heading(figure), _validation_count(figure, name, getattr(validation, name)))
+        for name, figure in COUNTS.items()
     ]
-    same = {True: "✓ yes", False: "✗ no", None: "? unknown"}[validation.input_matches]
-    kind = {True: "good", False: "bad", None: "open"}[validation.input_matches]
-    rows.append((label("input_matches"), element("span", same, class_=kind)))
+    same = FIGURES["validation.input_matches"]
+    rows.append((heading(same), answer_cell(validation.input_matches)))
     oracle = validation.oracle or "nothing"
     return element(
         "div",
         element("h3", "Validation"),
         table((), rows, class_="numbers"),
-        element("p", label("oracle"), ": ", oracle, class_="note"),
+        element("p", heading(FIGURES["validation.oracle"]), ": ", oracle, class_="note"),
         _examples(validation.examples),
     )
 
 
-def _validation_count(name: str, value: int | None) -> Html:
-    if value is None or name not in _FAULTS:
-        return written(name, value, why_not="nobody could count them")
+def _validation_count(figure: Figure, name: str, value: int | None) -> Html:
+    if value is None or name not in FAULTS:
+        return value_cell(figure, value, why_not="they were not counted")
     mark, kind = ("✗", "bad") if value else ("✓", "good")
     return element(
-        "span", element("span", mark, class_="mark"), " ", written(name, value), class_=kind
+        "span", element("span", mark, class_="mark"), " ", value_cell(figure, value), class_=kind
     )
 
 
@@ -117,6 +123,6 @@ def _examples(examples: list[str]) -> Html:
         return Html("")
     return element(
         "details",
-        element("summary", f"examples ({units.count(len(examples))})"),
+        element("summary", f"examples ({writing.count(len(examples))})"),
         element("pre", joined(f"{example}\n" for example in examples)),
     )

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from streamgauge.measure.summary import Series, Summary
+from streamgauge.measure.summary import Series, Summary, TrialSummary
 from streamgauge.report import figures, limits, tables, verdict
 from streamgauge.report.chart import Chart
 from streamgauge.report.markup import Html, element, escaped, joined
@@ -16,12 +16,12 @@ from streamgauge.report.run_charts import load_charts, resource_charts
 from streamgauge.version import __version__
 
 
-def write_report(summary: Summary, series: Series, path: Path) -> Path:
+def write_report(summary: TrialSummary, series: Series, path: Path) -> Path:
     """Write the report of a run to `path`."""
     return write_page(render_report(summary, series), path)
 
 
-def render_report(summary: Summary, series: Series) -> str:
+def render_report(summary: TrialSummary, series: Series) -> str:
     """The report of a run, as the text of an HTML file."""
     load, resources = load_charts(series), resource_charts(series)
     body = (
@@ -82,7 +82,7 @@ def chart_grid(charts: Iterable[Chart]) -> Html:
 
 
 def chart_figure(chart: Chart) -> Html:
-    """The place of one chart, or the words that say why there is none."""
+    """The place of one chart, or the reason why there is none."""
     caption = element(
         "figcaption", element("span", chart.title, class_="term", title=chart.definition)
     )

@@ -2,54 +2,61 @@
 
 from __future__ import annotations
 
+from streamgauge import writing
+from streamgauge.measure.figures import figure_named
 from streamgauge.measure.summary import Published
-from streamgauge.report import units
-from streamgauge.report.case_words import CHANGE, OF_A_STUDY, case_label, figure_named
+from streamgauge.measure.unit import Unit
+from streamgauge.report.cases import case_label
 from streamgauge.report.markup import Html, element, folded, joined, left, prose, table
 
 NOT_COMPARABLE = (
     "Published figures were measured on other hardware, with other versions: they stand beside "
     "ours to show the order of magnitude, and the ratio is no comparison of systems."
 )
-_REDUCED = "-90"
-"""Ends the name of a published system at 90 % of its maximum."""
 _FEW_ROWS = 12
 
 
 def system_and_setting(one: Published) -> tuple[str, str]:
-    """`spark-90, 2 nodes` → `Spark 90 %`, `2 nodes`."""
+    """`spark, 2 nodes` → `Spark`, `2 nodes`."""
     system, comma, setting = one.label.rpartition(", ")
     if not comma:
         system, setting = setting, ""
-    name = name_of_system(system.removesuffix(_REDUCED))
-    return (f"{name} 90 %" if system.endswith(_REDUCED) else name, setting)
+    return capitalised(system), setting
 
 
-def name_of_system(name: str) -> str:
-    """As at the start of a line."""
+def capitalised(name: str) -> str:
+    """With a capital letter, as at the start of a line."""
     return name[:1].upper() + name[1:]
 
 
+def label_and_unit(one: Published) -> tuple[str, Unit]:
+    """Of our own figure, or of the figure that the publication derives."""
+    if one.derived is not None:
+        return one.derived.label, one.derived.unit
+    figure = figure_named(one.figure)
+    return figure.full_label, figure.unit
+
+
 def ratio_text(one: Published) -> str:
-    """Ours by theirs; two changes have a sign each, and no ratio that says anything."""
-    if one.ours is None or not one.value or one.figure == CHANGE:
-        return units.NOTHING
+    """Ours by theirs; changes have a sign each, so their ratio has no meaning."""
+    if one.ours is None or not one.value or label_and_unit(one)[1] is Unit.PERCENT:
+        return writing.NOTHING
     return f"{one.ours / one.value:.3g} ×"
 
 
 def published_table(figures: list[Published]) -> Html:
-    """Every published figure beside ours, and why that is no comparison."""
+    """Every published figure side by side with ours, and why that is no comparison."""
     if not figures:
         return Html("")
     head = ["", left("figure"), "published", "ours", "ours / published"]
     rows = [_published_cells(one) for one in figures]
-    for name, words in (
+    for name, texts in (
         ("our case", [_our_case(one) for one in figures]),
         ("remark", [one.note for one in figures]),
     ):
-        if any(words):
+        if any(texts):
             head.append(left(name))
-            rows = [[*row, prose(word)] for row, word in zip(rows, words, strict=True)]
+            rows = [[*row, prose(text)] for row, text in zip(rows, texts, strict=True)]
     content = table(head, rows, class_="numbers")
     if len(rows) > _FEW_ROWS:
         content = folded(f"every figure ({len(rows)})", content)
@@ -58,15 +65,15 @@ def published_table(figures: list[Published]) -> Html:
 
 
 def _our_case(one: Published) -> str:
-    return "" if one.figure in OF_A_STUDY else case_label(one.varied)
+    return "" if one.derived else case_label(one.varied)
 
 
 def _published_cells(one: Published) -> list[str]:
-    figure = figure_named(one.figure)
+    label, unit = label_and_unit(one)
     return [
         ", ".join(filter(None, system_and_setting(one))),
-        left(figure.label),
-        figure.write(one.value),
-        units.NOTHING if one.ours is None else figure.write(one.ours),
+        left(label),
+        unit.write(one.value),
+        writing.NOTHING if one.ours is None else unit.write(one.ours),
         ratio_text(one),
     ]

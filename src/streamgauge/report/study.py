@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from streamgauge.measure.summary import MAXIMUM, Case, Published, Summary
-from streamgauge.report import study_tables, tables, units, verdict
-from streamgauge.report.case_words import (
+from streamgauge import writing
+from streamgauge.measure.figures import FIGURES, MEAN_LATENCIES, TIMES
+from streamgauge.measure.summary import MAXIMUM, Case, Published, StudySummary, Summary
+from streamgauge.report import study_tables, tables, verdict
+from streamgauge.report.cases import (
     ONLY_CASE,
     RATE,
+    SEARCH,
     case_label,
-    figure_named,
-    value_text,
+    setting_text,
     without_rate,
 )
+from streamgauge.report.cells import heading
 from streamgauge.report.chart import Chart
-from streamgauge.report.definitions import label
 from streamgauge.report.html import chart_figure, chart_grid, page, run_title, write_page
 from streamgauge.report.markup import Html, element, joined, table
-from streamgauge.report.published import name_of_system, published_table, system_and_setting
+from streamgauge.report.published import capitalised, published_table, system_and_setting
 from streamgauge.report.study_charts import (
     MOST_CHARTS,
     against_varied,
@@ -42,12 +44,12 @@ _TITLES = {
 _LATENCY_CELL = ("mean", "min", "max", "p90", "p95", "p99")
 
 
-def write_study_report(summary: Summary, run: Path, path: Path) -> Path:
+def write_study_report(summary: StudySummary, run: Path, path: Path) -> Path:
     """Write the report of the study in the directory `run` to `path`."""
     return write_page(render_study(summary, run), path)
 
 
-def render_study(summary: Summary, run: Path) -> str:
+def render_study(summary: StudySummary, run: Path) -> str:
     """The report of a study, as the text of an HTML file; `run` holds the trials."""
     figure, figure_charts = _figure(summary, run)
     probes, probe_charts = _probes(summary)
@@ -69,7 +71,7 @@ def render_study(summary: Summary, run: Path) -> str:
     return page(run_title(summary), body, (*figure_charts, *probe_charts))
 
 
-def _with_fewer_reasons(summary: Summary) -> Summary:
+def _with_fewer_reasons(summary: StudySummary) -> StudySummary:
     more = len(summary.reasons) - _MOST_REASONS
     if more <= 0:
         return summary
@@ -77,7 +79,7 @@ def _with_fewer_reasons(summary: Summary) -> Summary:
     return summary.model_copy(update={"reasons": shown})
 
 
-def _answer(summary: Summary) -> Html:
+def _answer(summary: StudySummary) -> Html:
     """What a search found, large; of several searches each one."""
     searches = study_tables.searches(summary)
     if not searches:
@@ -125,10 +127,10 @@ def _bracket(search: Summary) -> str:
 
 
 def _rate(value: float | None) -> str:
-    return "none found" if value is None else f"{units.count(value)} events/s"
+    return "none found" if value is None else f"{writing.count(value)} events/s"
 
 
-def _figure(summary: Summary, run: Path) -> tuple[Html, list[Chart]]:
+def _figure(summary: StudySummary, run: Path) -> tuple[Html, list[Chart]]:
     """The study in the form of the paper, and the published figures beside it."""
     drawn = case_charts(summary, run)
     charts = against_varied(summary) if summary.figure == "cases" else drawn.charts
@@ -152,13 +154,13 @@ def _left_out(labels: list[str]) -> Html:
     names = "; ".join(labels[:_MOST_LEFT_OUT]) + (" …" if len(labels) > _MOST_LEFT_OUT else "")
     return element(
         "p",
-        f"Not drawn here, for want of room: {units.count(len(labels))} more cases ({names}). "
+        f"Not drawn here, for want of room: {writing.count(len(labels))} more cases ({names}). "
         "The reports of their trials have the same charts.",
         class_="note",
     )
 
 
-def _bars(summary: Summary) -> Html:
+def _bars(summary: StudySummary) -> Html:
     """The main figure of each case as a bar."""
     searched = any(MAXIMUM in case.figures for case in summary.cases)
     name = MAXIMUM if searched else "event_time.p99"
@@ -172,11 +174,11 @@ def _bars(summary: Summary) -> Html:
     if len(values) < 2:
         return Html("")
     longest = max(values.values()) or 1.0
-    figure = figure_named(name)
+    figure = FIGURES[name]
     rows = [(label, figure.write(value), _bar(value / longest)) for label, value in values.items()]
     return joined(
         (
-            element("h3", f"{figure.label}, by case", style="margin-top:16px"),
+            element("h3", f"{figure.full_label}, by case", style="margin-top:16px"),
             table((), rows, class_="numbers phases"),
         )
     )
@@ -193,8 +195,8 @@ def _bar(share: float) -> Html:
     )
 
 
-def _ours(summary: Summary, share: str = "") -> str:
-    system = name_of_system(str(summary.parameters.get("system.name", "system")))
+def _ours(summary: StudySummary, share: str = "") -> str:
+    system = capitalised(str(summary.parameters.get("system.name", "system")))
     return " ".join(filter(None, (system, share, "(ours)")))
 
 
@@ -209,22 +211,22 @@ def _paper_table(rows: _Cells) -> Html:
     return table(("", *columns), body, class_="numbers")
 
 
-def _throughput(summary: Summary) -> Html:
+def _throughput(summary: StudySummary) -> Html:
     rows: _Cells = {}
     for one in summary.published:
         if one.figure == MAXIMUM:
             system, setting = system_and_setting(one)
             note = f" ({one.note})" if one.note else ""
-            rows.setdefault(system, {})[setting] = units.count(one.value) + note
+            rows.setdefault(system, {})[setting] = writing.count(one.value) + note
     ours = rows.setdefault(_ours(summary), {})
     for case in summary.cases:
         spread = case.figures.get(MAXIMUM)
         place = case_label(without_rate(case.varied)) or _HERE
-        ours[place] = units.count(spread.mean) if spread else "none found"
+        ours[place] = writing.count(spread.mean) if spread else "none found"
     return joined((_caption("events per second"), _paper_table(rows)))
 
 
-def _latency(summary: Summary) -> Html:
+def _latency(summary: StudySummary) -> Html:
     rows: _Cells = {}
     for case in summary.cases:
         row = _ours(summary, _share(case))
@@ -238,13 +240,13 @@ def _latency(summary: Summary) -> Html:
 
 def _share(case: Case) -> str:
     rate = case.varied.get(RATE)
-    return "" if rate in (None, "search") else value_text(rate)
+    return "" if rate in (None, SEARCH) else setting_text(rate)
 
 
 def _latency_cell(values: Mapping[str, float], *, growing: bool = False) -> str:
     """Exactly as the paper writes it: `3673, 2537, 8596, (4603, 4953, 5990)`."""
     names = [f"event_time.{statistic}" for statistic in _LATENCY_CELL]
-    cells = [f"{values[name]:.0f}" if name in values else units.NOTHING for name in names]
+    cells = [f"{values[name]:.0f}" if name in values else writing.NOTHING for name in names]
     if growing:
         cells[0] = "growing"
     mean, least, most, *quantiles = cells
@@ -262,7 +264,7 @@ def _by_setting(published: Iterable[Published]) -> dict[tuple[str, str], dict[st
     return found
 
 
-def _two_times(summary: Summary) -> Html:
+def _two_times(summary: StudySummary) -> Html:
     rows = [
         _two_means(case_label(case.varied) or _ours(summary), _means(case), growing=case.growing)
         for case in summary.cases
@@ -270,18 +272,20 @@ def _two_times(summary: Summary) -> Html:
     rows += [
         _two_means(", ".join(filter(None, where)), values)
         for where, values in _by_setting(summary.published).items()
-        if "event_time.mean" in values or "processing_time.mean" in values
+        if any(name in values for name in MEAN_LATENCIES)
     ]
-    head = ("mean latency", label("event_time"), label("processing_time"), "event / processing")
+    head = ("mean latency", *(heading(time) for time in TIMES.values()), "event / processing")
     return table(head, rows, class_="numbers")
 
 
 def _two_means(name: str, values: Mapping[str, float], *, growing: bool = False) -> tuple[str, ...]:
     if growing:
-        return (name, "growing", "growing", units.NOTHING)
-    event, processing = values.get("event_time.mean"), values.get("processing_time.mean")
-    texts = [units.NOTHING if one is None else units.duration(one) for one in (event, processing)]
-    ratio = f"{event / processing:.1f} ×" if event is not None and processing else units.NOTHING
+        return (name, "growing", "growing", writing.NOTHING)
+    event, processing = (values.get(name) for name in MEAN_LATENCIES)
+    texts = [
+        writing.NOTHING if one is None else writing.duration(one) for one in (event, processing)
+    ]
+    ratio = f"{event / processing:.1f} ×" if event is not None and processing else writing.NOTHING
     return (name, *texts, ratio)
 
 
@@ -289,14 +293,14 @@ def _caption(text: str) -> Html:
     return element("p", text, class_="note", style="margin:0 0 8px")
 
 
-_IN_FORM: dict[str, Callable[[Summary], Html]] = {
+_IN_FORM: dict[str, Callable[[StudySummary], Html]] = {
     "throughput": _throughput,
     "latency": _latency,
     "two-times": _two_times,
 }
 
 
-def _probes(summary: Summary) -> tuple[Html, list[Chart]]:
+def _probes(summary: StudySummary) -> tuple[Html, list[Chart]]:
     """How each search went: every probe, in a chart and in a table."""
     found = study_tables.searches(summary)
     searches = found[:MOST_CHARTS]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from streamgauge.measure.summary import MAXIMUM, Case, Series, Summary, Try
-from streamgauge.report.case_words import RATE, case_label, figure_named
+from streamgauge.measure.figures import FIGURES
+from streamgauge.measure.summary import MAXIMUM, Case, Series, StudySummary, Try
+from streamgauge.report.cases import case_label
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis, Unit, aligned
 from streamgauge.report.run_charts import load_charts, resource_charts
 from streamgauge.report.study_tables import PROBE_MARKS
-from streamgauge.units import parse_count, parse_duration_us
+from streamgauge.report.varied_axis import VariedAxis, varied_axis
 
 MOST_CHARTS = 12
 EVENT_TIME = ("event time p50", "event time p99", "event time max")
@@ -37,7 +38,7 @@ class CaseCharts:
     left_out: list[str]
 
 
-def case_charts(summary: Summary, run: Path) -> CaseCharts:
+def case_charts(summary: StudySummary, run: Path) -> CaseCharts:
     """The charts of every case in the form of the figure; none for a form without time."""
     charts_of = _FORMS.get(summary.figure)
     if charts_of is None:
@@ -53,7 +54,7 @@ def case_charts(summary: Summary, run: Path) -> CaseCharts:
     return CaseCharts(charts, [case_label(case.varied) for case in summary.cases[room:]])
 
 
-def _series_of(case: Case, summary: Summary, run: Path) -> Series | None:
+def _series_of(case: Case, summary: StudySummary, run: Path) -> Series | None:
     """Of the first trial that has one."""
     for place in (summary.trials[index].run for index in case.trials):
         if not place:
@@ -120,11 +121,11 @@ def _resources(series: Series) -> list[Chart]:
             "series": lines,
         }
     )
-    return [_told_apart(cpu), _told_apart(network)]
+    return [_with_dashes(cpu), _with_dashes(network)]
 
 
-def _told_apart(chart: Chart) -> Chart:
-    """A cluster has more nodes than there are colours: a colour comes again as a dashed line."""
+def _with_dashes(chart: Chart) -> Chart:
+    """A cluster has more nodes than there are colours: a repeated colour is a dashed line."""
     seen: set[int] = set()
     lines = []
     for line in chart.series:
@@ -141,10 +142,10 @@ _FORMS: dict[str, Callable[[Series], list[Chart]]] = {
 }
 
 
-def against_varied(summary: Summary) -> list[Chart]:
+def against_varied(summary: StudySummary) -> list[Chart]:
     """The main figures against a setting that is a number; none where no setting is one."""
-    places = _numeric_setting(summary.cases)
-    if places is None:
+    axis = varied_axis([case.varied for case in summary.cases])
+    if axis is None:
         return []
     plots: list[tuple[str, str, Unit, list[str]]]
     if any(MAXIMUM in case.figures for case in summary.cases):
@@ -156,65 +157,27 @@ def against_varied(summary: Summary) -> list[Chart]:
             ("rates", "Throughput", "per_s", ["drained_per_s", "offered_per_s"]),
         ]
     return [
-        _against(summary.cases, places, f"{name}-by-case", title, unit, figures)
+        _against(summary.cases, axis, f"{name}-by-case", title, unit, figures)
         for name, title, unit, figures in plots
     ]
 
 
-@dataclass(frozen=True)
-class _Setting:
-    """A varied setting as a horizontal axis: where on it each case lies."""
-
-    key: str
-    unit: Unit
-    at: list[float]
-
-
-def _numeric_setting(cases: Sequence[Case]) -> _Setting | None:
-    """The setting with the most values, if they are numbers, durations or shares."""
-    found = []
-    for key in cases[0].varied if cases else ():
-        for unit, read in _READERS:
-            try:
-                at = [read(case.varied[key]) for case in cases]
-            except (KeyError, ValueError):
-                continue
-            found.append(_Setting(key, "per_s" if (key, unit) == (RATE, "events") else unit, at))
-            break
-    several = [setting for setting in found if len(set(setting.at)) > 1]
-    return max(several, key=lambda setting: len(set(setting.at)), default=None)
-
-
-def _percent(value: object) -> float:
-    text = str(value).strip()
-    if not text.endswith("%"):
-        raise ValueError(f"{value!r} is no percentage")
-    return float(text.removesuffix("%"))
-
-
-_READERS: tuple[tuple[Unit, Callable[[object], float]], ...] = (
-    ("events", parse_count),
-    ("s", lambda value: parse_duration_us(value) / 1e6),
-    ("percent", _percent),
-)
-
-
 def _against(
     cases: Sequence[Case],
-    setting: _Setting,
+    axis: VariedAxis,
     chart_id: str,
     title: str,
     unit: Unit,
     figures: list[str],
 ) -> Chart:
-    xs = sorted(set(setting.at))
+    xs = axis.places
     lines: dict[str, dict[float, Case]] = {}
-    for case, at in zip(cases, setting.at, strict=True):
-        others = {key: value for key, value in case.varied.items() if key != setting.key}
-        lines.setdefault(case_label(others), {})[at] = case
+    for case in cases:
+        others = {key: value for key, value in case.varied.items() if key != axis.key}
+        lines.setdefault(case_label(others), {})[axis.place_of(case.varied)] = case
     series = [
         ChartSeries(
-            label=", ".join(filter(None, (figure_named(name).label, others))),
+            label=", ".join(filter(None, (FIGURES[name].full_label, others))),
             axis="figure",
             values=aligned([_mean(by_place.get(at), name) for at in xs], len(xs)),
             colour=1 + line if len(lines) > 1 else 1 + 2 * number,
@@ -228,7 +191,7 @@ def _against(
         id=chart_id,
         title=f"{title}, the first {_MOST_LINES} of {len(lines)} lines" if beyond > 0 else title,
         definition="Mean over the trials of each case.",
-        x=HorizontalAxis(label=setting.key, unit=setting.unit, values=xs),
+        x=HorizontalAxis(label=axis.key, unit=axis.unit, values=xs),
         axes=[Axis(id="figure", label=title.lower(), unit=unit)],
         series=series,
         group="cases",
@@ -244,8 +207,8 @@ def _mean(case: Case | None, name: str) -> float | None:
 def probe_chart(tries: Sequence[Try], number: int, label: str) -> Chart:
     """The rates that a search tried, one after the other, and how the bracket closes.
 
-    A probe is a column, its mark above it. Saturation offers far more than anybody drains, so its
-    column is what was drained.
+    A probe is a column with its mark above it. A saturation probe offers far more than the system
+    drains, so its column is what was drained.
     """
     places = [step / _STEPS for step in range(_STEPS * (max(_FEWEST_PLACES, len(tries)) + 1))]
     narrowing = [None if one.kind == "saturate" else one for one in tries]

@@ -1,25 +1,19 @@
-"""The end of the page: driver instances, resources, how to repeat the run, and its surroundings."""
+"""The end of the page: driver instances, resources, how to repeat the run, its environment."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 
-from streamgauge.measure.summary import InstanceSummary, Summary
-from streamgauge.report import units
-from streamgauge.report.definitions import label, written
+from streamgauge import writing
+from streamgauge.measure.figures import FIGURES, INSTANCE, ROLE, figures_below
+from streamgauge.measure.summary import InstanceSummary, Summary, TrialSummary
+from streamgauge.report.cells import heading, value_cell
 from streamgauge.report.markup import Html, element, joined, table
 
-_INSTANCE_FIGURES = (
-    "instance",
-    "stream",
-    "offered",
-    "drained",
-    "queue_max",
-    "queue_limits",
-    "lag_p99_ms",
-)
-_RESOURCE_FIGURES = ("cpu_percent_mean", "memory_mb_max", "disk_mb_written", "network_mb")
+_INSTANCE_FIGURES = figures_below(f"driver.{INSTANCE}")
+RESOURCE_FIGURES = figures_below("resources.system")
+"""The figures of a role by the names of their fields; all roles have the same."""
 
 
 def instances(driver: list[InstanceSummary]) -> Html:
@@ -30,19 +24,23 @@ def instances(driver: list[InstanceSummary]) -> Html:
         (
             str(one.instance),
             one.stream,
-            written("offered", one.offered),
-            written("drained", one.drained),
-            joined((written("queue_max", one.queue_max), _queue_bar(one))),
-            " · ".join(units.count(mark) for mark in one.queue_limits),
-            written("lag_p99_ms", one.lag_p99_ms),
+            _instance_cell(one, "offered"),
+            _instance_cell(one, "drained"),
+            joined((_instance_cell(one, "queue_max"), _queue_bar(one))),
+            " · ".join(writing.count(mark) for mark in one.queue_limits),
+            _instance_cell(one, "lag_p99_ms"),
         )
         for one in driver
     ]
     return element(
         "section",
         element("h2", "Driver instances"),
-        table([label(name) for name in _INSTANCE_FIGURES], rows, class_="numbers instances"),
+        table(map(heading, _INSTANCE_FIGURES.values()), rows, class_="numbers instances"),
     )
+
+
+def _instance_cell(one: InstanceSummary, name: str) -> Html:
+    return value_cell(_INSTANCE_FIGURES[name], getattr(one, name))
 
 
 def _queue_bar(one: InstanceSummary) -> Html:
@@ -64,21 +62,24 @@ def _percent_of(part: float, whole: float) -> str:
     return f"{100 * min(1.0, part / whole) if whole > 0 else 0:.2f}%"
 
 
-def resources(summary: Summary) -> Html:
-    """Use of each role, and what the watching itself cost."""
+def resources(summary: TrialSummary) -> Html:
+    """Use of each role, and what the monitor itself used."""
     if not summary.resources:
         return Html("")
     rows = [
-        (role, *(written(name, getattr(use, name)) for name in _RESOURCE_FIGURES))
+        (
+            role,
+            *(value_cell(figure, getattr(use, name)) for name, figure in RESOURCE_FIGURES.items()),
+        )
         for role, use in summary.resources.items()
     ]
     cost = (
-        f"Watching cost {units.percent(summary.monitor.cpu_percent)} of one core "
-        f"({units.count(summary.monitor.samples)} samples)."
+        f"Watching cost {writing.percent(summary.monitor.cpu_percent)} of one core "
+        f"({writing.count(summary.monitor.samples)} samples)."
     )
     return joined(
         (
-            table([label(name) for name in ("role", *_RESOURCE_FIGURES)], rows, class_="numbers"),
+            table(map(heading, (ROLE, *RESOURCE_FIGURES.values())), rows, class_="numbers"),
             element("p", cost, class_="note"),
         )
     )
@@ -87,8 +88,8 @@ def resources(summary: Summary) -> Html:
 def repeat(summary: Summary) -> Html:
     """The exact command, the seed and the hash of the input."""
     facts = (
-        (label("seed"), element("code", str(summary.seed))),
-        (label("input_hash"), element("code", summary.input_hash or units.NOTHING)),
+        (heading(FIGURES["seed"]), element("code", str(summary.seed))),
+        (heading(FIGURES["input_hash"]), element("code", summary.input_hash or writing.NOTHING)),
     )
     return element(
         "section",
@@ -129,7 +130,7 @@ def phases(phases_s: Mapping[str, float]) -> Html:
     rows = [
         (
             name,
-            units.duration(1000 * seconds),
+            writing.duration(1000 * seconds),
             element(
                 "span",
                 element("i", class_="fill", style=f"width:{_percent_of(seconds, longest)}"),
@@ -139,7 +140,7 @@ def phases(phases_s: Mapping[str, float]) -> Html:
         )
         for name, seconds in phases_s.items()
     ]
-    total = element("p", f"{units.duration(1000 * sum(phases_s.values()))} in all", class_="note")
+    total = element("p", f"{writing.duration(1000 * sum(phases_s.values()))} in all", class_="note")
     return element(
         "section", element("h2", "Phases"), table((), rows, class_="numbers phases"), total
     )
@@ -150,4 +151,4 @@ def _exact(value: object) -> str:
 
 
 def _human(value: str | int | float) -> str:
-    return value if isinstance(value, str) else units.number(value)
+    return value if isinstance(value, str) else writing.number(value)

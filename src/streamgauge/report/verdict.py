@@ -1,20 +1,21 @@
-"""The top of the page: what was run, whether it can be believed, which thresholds held."""
+"""The top of the page: what was run, its verdict, and which thresholds held."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
-from streamgauge.measure.summary import Status, Summary, ThresholdResult, Verdict
-from streamgauge.report import units
-from streamgauge.report.definitions import FIGURES, label
+from streamgauge import writing
+from streamgauge.measure.figures import FIGURES
+from streamgauge.measure.summary import Status, Summary, ThresholdResult, TrialSummary, Verdict
+from streamgauge.report import cells
 from streamgauge.report.markup import Html, element, joined
 
 _MEANINGS = {
     Verdict.VALID: "Every result was compared with what it should be, and is right.",
     Verdict.INVALID: "The system's results are not what they should be.",
-    Verdict.UNKNOWN: "Whether the results are right could not be found out.",
-    Verdict.VOID: "The generator itself was the bottleneck: this run says nothing of the system.",
+    Verdict.UNKNOWN: "It is unknown whether the results are right.",
+    Verdict.VOID: "The station itself failed, such as a late generator: the run shows "
+    "nothing about the system.",
 }
 _ENDINGS = {
     Status.INTERRUPTED: "interrupted: only what was measured until then is shown",
@@ -79,20 +80,16 @@ def verdict(summary: Summary) -> Html:
 
 
 def _sustained(summary: Summary) -> Html:
-    mark, word, kind = {
-        True: ("✓", "yes", "good"),
-        False: ("✗", "no", "bad"),
-        None: ("?", "unknown", "open"),
-    }[summary.sustained]
+    answer = writing.answer(summary.sustained)
     because = [
         element("li", f"instance {one.instance} ({one.stream}): {one.unsustained_because}")
-        for one in summary.driver
+        for one in (summary.driver if isinstance(summary, TrialSummary) else ())
         if one.unsustained_because
     ]
     return element(
         "div",
-        element("p", label("sustained"), class_="small-label"),
-        element("p", f"{mark} {word}", class_=f"answer {kind}", id="sustained"),
+        element("p", cells.heading(FIGURES["sustained"]), class_="small-label"),
+        element("p", str(answer), class_=f"answer {answer.kind}", id="sustained"),
         element("ul", *because, class_="reasons") if because else "",
         class_="sustained",
     )
@@ -107,7 +104,7 @@ def thresholds(results: list[ThresholdResult]) -> Html:
             "li",
             element("span", "✓" if one.passed else "✗", class_="mark"),
             element("code", one.expression),
-            element("span", _threshold_value(one), class_="value"),
+            element("span", cells.threshold_value(one), class_="value"),
             class_="good" if one.passed else "bad",
             title="this threshold held" if one.passed else "this threshold did not hold",
         )
@@ -116,14 +113,6 @@ def thresholds(results: list[ThresholdResult]) -> Html:
     return element(
         "section", element("h2", "Thresholds"), element("ul", *items, class_="thresholds")
     )
-
-
-def _threshold_value(result: ThresholdResult) -> str:
-    if result.value is None:
-        return "not measured"
-    name = re.match(r"[\w.]*", result.expression.strip())
-    figure = FIGURES.get(name.group().rpartition(".")[2]) if name else None
-    return (figure.write if figure else units.number)(result.value)
 
 
 def _moment(text: str) -> str:

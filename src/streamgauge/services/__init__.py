@@ -1,0 +1,1 @@
+"""Services that a system needs, started and stopped by the station."""

@@ -1,6 +1,6 @@
 """A standalone Spark cluster on this machine, from the pip package: a master and its workers.
 
-Everything listens on 127.0.0.1 only, on ports that the operating system chooses, and writes below
+All processes listen on 127.0.0.1 only, on ports that the operating system chooses, and write below
 the scratch folder only. An executor is a child of its worker.
 """
 
@@ -11,16 +11,20 @@ import http.client
 import json
 import os
 import re
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
+from streamgauge.compute.java import find_java
 from streamgauge.errors import ComponentError
+from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
+from streamgauge.processes.launcher import LaunchedProcess, Launcher
+from streamgauge.processes.places import EnvironmentChanges
+from streamgauge.processes.roles import RoleProcess
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 90.0
@@ -39,9 +43,10 @@ class SparkCluster:
         memory: str,
         scratch: Path,
         logs: Path,
-        env: Mapping[str, str],
+        launcher: Launcher,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        """`cores` and `memory` are what each worker has to give to executors."""
+        """`cores` and `memory` are what each worker offers to executors."""
         self._workers = workers
         self._cores = cores
         self._memory = memory
@@ -49,7 +54,8 @@ class SparkCluster:
         self._folder = scratch / "spark-cluster"
         self._home = self._folder / "home"
         self._logs = logs
-        self._env = env
+        self._launcher = launcher
+        self._clock = clock
         self._nodes: list[_Node] = []
         self._url = ""
 
@@ -61,66 +67,63 @@ class SparkCluster:
         self.stop()
 
     def start(self, timeout_s: float = START_TIMEOUT_S) -> None:
-        """Returns when every worker has registered; leaves nothing running when one does not."""
-        deadline = time.monotonic() + timeout_s
+        """Returns when every worker has registered; stops all processes when one does not."""
         try:
-            self._start(deadline)
+            self._start(self._clock.monotonic_s() + timeout_s)
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
-        """Ends every process of the cluster, and keeps what the executors have logged."""
-        # The master last: a worker that loses it fills its log with complaints.
+        """Ends every process of the cluster, and keeps the logs of the executors."""
+        # The master last: a worker that loses its master fills its log with complaints.
         for nodes in (self._nodes[1:], self._nodes[:1]):
             for node in nodes:
-                node.ask_to_end()
-            deadline = time.monotonic() + STOP_TIMEOUT_S
-            for node in nodes:
-                node.wait(deadline)
-        deadline = time.monotonic() + STOP_TIMEOUT_S
-        while (left := list(_running_from(self._home))) and time.monotonic() < deadline:
+                node.process.terminate()
+            self._wait_for_end(nodes, self._clock.monotonic_s() + STOP_TIMEOUT_S)
+        deadline_s = self._clock.monotonic_s() + STOP_TIMEOUT_S
+        while (left := list(_running_from(self._home))) and (
+            self._clock.monotonic_s() < deadline_s
+        ):
             for process in left:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
-            time.sleep(_POLL_S)
-        for node in self._nodes:
-            node.wait(deadline)
+            self._clock.sleep(_POLL_S)
+        self._wait_for_end(self._nodes, deadline_s)
         self._nodes = []
         self._url = ""
         with contextlib.suppress(OSError):
             self._keep_executor_logs()
 
     def check(self) -> None:
-        """Fails when a process has died, and names it and its log."""
+        """Fails when a process has died; the error names it and its log."""
         for node in self._nodes:
-            if not node.alive:
-                raise node.death()
+            if not node.process.alive:
+                raise node.process.death()
 
     @property
     def url(self) -> str:
         assert self._url, "the cluster is not running"
         return self._url
 
-    @property
-    def pids(self) -> list[int]:
-        """Of the master and the workers that live."""
-        return list(self.pids_by_node().values())
-
-    def pids_by_node(self) -> dict[str, int]:
-        """`master`, `worker 1`, …, without those that have died."""
-        return {node.name: node.pid for node in self._nodes if node.alive}
+    def processes(self) -> list[RoleProcess]:
+        """Master and workers (`worker 1`, …) that run."""
+        return [
+            RoleProcess(node.role, node.name, node.process.pid, node.process.site)
+            for node in self._nodes
+            if node.process.alive
+        ]
 
     def session_conf(self) -> dict[str, str]:
-        """What a session on this cluster needs: one executor per worker, which fills it."""
+        """Settings of a session on this cluster: one executor per worker, with all of its cores."""
         return {
-            # A machine need not be able to resolve its own name.
+            # Some machines cannot resolve their own name.
             "spark.driver.host": HOST,
             "spark.driver.bindAddress": HOST,
-            # An executor that asks for more than a worker has is waited for without end.
+            # A session waits forever for an executor that needs more than a worker has.
             "spark.executor.memory": self._memory,
             "spark.executor.cores": str(self._cores),
-            # Together they make the session wait for all executors, not begin with the first.
+            # These two make the session wait for all executors instead of the first one.
             "spark.cores.max": str(self._workers * self._cores),
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
             "spark.executor.extraJavaOptions": (
@@ -129,12 +132,12 @@ class SparkCluster:
             ),
         }
 
-    def _start(self, deadline: float) -> None:
+    def _start(self, deadline_s: float) -> None:
         self._make_home()
         common = self._common_env()
-        master = self._launch("master", "master.Master", [], common)
-        self._wait_until_empty(lambda: [] if _ports(master) else [master], deadline)
-        ports = _ports(master)
+        master = self._launch("master", "master", "master.Master", [], common)
+        self._wait_until_empty(lambda: [] if _ports(master.process) else [master], deadline_s)
+        ports = _ports(master.process)
         assert ports is not None
         port, ui_port = ports
         url = f"spark://{HOST}:{port}"
@@ -142,44 +145,50 @@ class SparkCluster:
             own = self._folder / f"worker-{number}"
             size = ["--cores", str(self._cores), "--memory", self._memory]
             self._launch(
+                "worker",
                 f"worker {number}",
                 "worker.Worker",
                 [*size, "--work-dir", str(own / "applications"), url],
                 {
                     **common,
-                    # Executors do not look at the session's spark.local.dir but at this.
+                    # Executors use this instead of the session's spark.local.dir.
                     "SPARK_LOCAL_DIRS": str(own / "local"),
-                    # The id tells on the master's page which of our processes has registered.
+                    # The id shows on the master's page which of our processes has registered.
                     "SPARK_WORKER_OPTS": f"-Dspark.worker.idPattern=worker-{number}-%s-%s-%d",
                 },
             )
-        self._wait_until_empty(lambda: self._missing(ui_port), deadline)
+        self._wait_until_empty(lambda: self._missing(ui_port), deadline_s)
         self._url = url
 
     def _launch(
-        self, name: str, main: str, arguments: Sequence[str], env: Mapping[str, str]
+        self, role: str, name: str, main: str, arguments: Sequence[str], env: EnvironmentChanges
     ) -> _Node:
         program = [str(self._home / "bin" / "spark-class"), f"org.apache.spark.deploy.{main}"]
         ports = ["--host", HOST, "--port", "0", "--webui-port", "0"]
         log = self._logs / f"spark-{name.replace(' ', '-')}.log"
-        node = _Node(name, [*program, *ports, *arguments], log, env)
+        argv = [*program, *ports, *arguments]
+        node = _Node(role, name, self._launcher.start(f"Spark's {name}", argv, log=log, env=env))
         self._nodes.append(node)
         return node
 
-    def _wait_until_empty(self, missing: Callable[[], list[_Node]], deadline: float) -> None:
+    def _wait_until_empty(self, missing: Callable[[], list[_Node]], deadline_s: float) -> None:
         while late := missing():
             self.check()
-            if time.monotonic() >= deadline:
+            if self._clock.monotonic_s() >= deadline_s:
                 raise ComponentError(
                     "the Spark cluster did not start in time: still waiting for "
                     + ", ".join(node.name for node in late),
-                    fix="look at the log",
-                    log=late[0].log,
+                    fix="see the log",
+                    log=late[0].process.log,
                 )
-            time.sleep(_POLL_S)
+            self._clock.sleep(_POLL_S)
+
+    def _wait_for_end(self, nodes: Sequence[_Node], deadline_s: float) -> None:
+        for node in nodes:
+            node.process.wait(deadline_s - self._clock.monotonic_s())
 
     def _missing(self, ui_port: int) -> list[_Node]:
-        """The workers that the master does not know."""
+        """The workers that have not registered with the master."""
         registered = _registered_workers(ui_port)
         return [
             node
@@ -200,40 +209,36 @@ class SparkCluster:
             if not link.is_symlink():
                 link.symlink_to(Path(spec.submodule_search_locations[0]) / name)
         (conf / _DAEMON_LOGGING).write_text(_LOGGING.format(level="info"))
-        # This name is what an executor looks for; a line per task would disturb what is measured.
+        # Executors read the file of this name; a log line per task would disturb the measurement.
         (conf / "log4j2.properties").write_text(_LOGGING.format(level="warn"))
 
-    def _common_env(self) -> dict[str, str]:
-        """The whole environment; executors inherit it from their worker."""
-        # Systems build on services: at the top, this import would go round in a circle.
-        from streamgauge.compute.java import find_java
-
+    def _common_env(self) -> dict[str, str | None]:
+        """Changes to the inherited environment; executors inherit them from their worker."""
         options = {
             "log4j2.configurationFile": (self._home / "conf" / _DAEMON_LOGGING).as_uri(),
             "java.io.tmpdir": str(self._folder / "tmp"),
-            # By default there is one, on a fixed port.
+            # By default the master opens this interface on a fixed port.
             "spark.master.rest.enabled": "false",
         }
-        # Settings for a cluster of the user's are not meant for ours.
-        users = {k: v for k, v in os.environ.items() if not k.startswith("SPARK_")}
+        # The user's SPARK_ variables are for a cluster of the user's.
+        removed = {name: None for name in os.environ if name.startswith("SPARK_")}
         return {
-            **users,
-            **self._env,
+            **removed,
             **find_java().env(self._scratch),
             "SPARK_HOME": str(self._home),
             "SPARK_CONF_DIR": str(self._home / "conf"),
-            # The web pages too are bound to this address; `--host` does not concern them.
+            # The web pages are bound to this address; `--host` has no effect on them.
             "SPARK_LOCAL_IP": HOST,
             "SPARK_DAEMON_MEMORY": "512m",
             "SPARK_DAEMON_JAVA_OPTS": " ".join(
-                [f'"-D{name}={value}"' for name, value in options.items()] + [_SHORT_OF_WORK]
+                [f'"-D{name}={value}"' for name, value in options.items()] + [_LIGHT_JVM]
             ),
-            "SPARK_LAUNCHER_OPTS": _SHORT_OF_WORK,
+            "SPARK_LAUNCHER_OPTS": _LIGHT_JVM,
             "PYSPARK_PYTHON": sys.executable,
         }
 
     def _keep_executor_logs(self) -> None:
-        """The scratch folder goes away, and why an executor died is said only there."""
+        """Copies them out of the scratch folder: only they tell why an executor died."""
         for path in sorted(self._folder.glob("worker-*/applications/*/*/stderr")):
             worker, executor = path.relative_to(self._folder).parts[0], path.parent.name
             said = path.read_bytes()
@@ -243,64 +248,17 @@ class SparkCluster:
             path.unlink()
 
 
+@dataclass(frozen=True)
 class _Node:
-    """A process of the cluster. It is no Component: it knows no lines of ours, it only logs."""
-
-    def __init__(self, name: str, argv: Sequence[str], log: Path, env: Mapping[str, str]) -> None:
-        self.name = name
-        self.log = log
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as log_file:
-            self._began_at = log_file.tell()
-            self._process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.DEVNULL,
-                stdout=log_file,
-                stderr=subprocess.STDOUT,
-                env=dict(env),
-                # A terminal's Ctrl-C is for us, who stop everything in order.
-                start_new_session=True,
-            )
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def said(self) -> str:
-        """What it has logged since it was started."""
-        with self.log.open("rb") as log_file:
-            log_file.seek(self._began_at)
-            return log_file.read().decode(errors="replace")
-
-    def death(self) -> ComponentError:
-        """The error for a process that ended by itself."""
-        code = self._process.wait()
-        reason = f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
-        explained = re.findall(r"(?:Exception|Error): (.+)", self.said())
-        if code > 0 and explained:
-            reason = explained[-1].strip()
-        return ComponentError(
-            f"Spark's {self.name} died: {reason}", fix="see its log", log=self.log
-        )
-
-    def ask_to_end(self) -> None:
-        if self.alive:
-            self._process.terminate()
-
-    def wait(self, deadline: float) -> None:
-        """Until it has ended, or up to the deadline."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(max(0.0, deadline - time.monotonic()))
+    role: str
+    name: str
+    process: LaunchedProcess
 
 
 def _running_from(home: Path) -> Iterator[psutil.Process]:
-    """The living processes of the cluster, also the children of a worker that was killed.
+    """The living processes of the cluster, with the children of a worker that was killed.
 
-    All descendants of its nodes inherit its SPARK_HOME, which nobody else has.
+    All of them inherit the SPARK_HOME of this cluster, which no other process has.
     """
     for process in psutil.process_iter():
         try:
@@ -311,8 +269,8 @@ def _running_from(home: Path) -> Iterator[psutil.Process]:
             continue
 
 
-def _ports(master: _Node) -> tuple[int, int] | None:
-    """The master's own port and that of its page, as soon as both are open."""
+def _ports(master: LaunchedProcess) -> tuple[int, int] | None:
+    """The master's port and the port of its web page, once both are open."""
     said = master.said()
     port = re.search(r"Starting Spark master at spark://\S+:(\d+)", said)
     ui_port = re.search(r"Bound MasterWebUI to \S+, and started at http://\S+:(\d+)", said)
@@ -320,8 +278,8 @@ def _ports(master: _Node) -> tuple[int, int] | None:
 
 
 def _registered_workers(ui_port: int) -> list[str]:
-    """The ids of the workers that the master counts on."""
-    # Not through urllib, which would ask a proxy.
+    """The ids of the workers that the master lists as alive."""
+    # Not with urllib, which would use a proxy.
     connection = http.client.HTTPConnection(HOST, ui_port, timeout=5)
     try:
         connection.request("GET", "/json/")
@@ -333,8 +291,8 @@ def _registered_workers(ui_port: int) -> list[str]:
     return [worker["id"] for worker in state["workers"] if worker["state"] == "ALIVE"]
 
 
-# A JVM that does next to nothing starts sooner when little is compiled.
-_SHORT_OF_WORK = "-XX:-UsePerfData -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# A JVM with little work starts sooner when little is compiled.
+_LIGHT_JVM = "-XX:-UsePerfData -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _DAEMON_LOGGING = "daemon-log4j2.properties"
 _LOGGING = """\
 rootLogger.level = {level}

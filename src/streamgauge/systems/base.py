@@ -1,83 +1,158 @@
-"""What a system under test is to the station: settings, and a process that speaks our lines.
+"""What a system under test is to the station: settings, capabilities, and a running system.
 
-The process says `up` when it has started. It answers `begin {assignment}` with `ready` when it
-waits for input, `drain` with `drained` when everything that was offered has been processed, and
-`end` with `ended {own_words}` when it has let go of that input; then it may be given another
-assignment. It says `failed {reason, fix}` when it cannot go on, and ends on `stop`. Nothing else
-that it says is used for any figure; `own_words` only serve to advise how to tune it.
+A system is a class with typed settings, registered under the entry point group
+`streamgauge.systems`. Started, it is a `RunningSystem` (see `systems/running.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.channels.direct.security import Endpoint
+from streamgauge.channels.base import Connector
 from streamgauge.driver.config import LoadConfig
-from streamgauge.processes.component import Component
+from streamgauge.measure.limits import Evidence, limits
+from streamgauge.measure.summary import Limit
+from streamgauge.processes.launcher import Launcher
 from streamgauge.queries.base import Query
 from streamgauge.queries.own import QueryConfig
+from streamgauge.systems.running import Diagnostics, RunningSystem
 
 
-class SystemContext(BaseModel):
-    """Where the process of a system lives."""
+class Support(str, Enum):
+    """Can a system do something?"""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    YES = "yes"
+    NOT_YET = "not yet"
+    NEVER = "never"
+
+
+@dataclass(frozen=True)
+class Capability:
+    """The answer, and the reason where it is not yes."""
+
+    support: Support
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.support is Support.YES
+
+
+YES = Capability(Support.YES)
+
+
+def not_yet(reason: str) -> Capability:
+    """It could be built."""
+    return Capability(Support.NOT_YET, reason)
+
+
+def never(reason: str) -> Capability:
+    """The system cannot, by its nature."""
+    return Capability(Support.NEVER, reason)
+
+
+@dataclass(frozen=True)
+class SystemContext:
+    """What a system needs to start its processes."""
 
     scratch: Path
     logs: Path
-    env: dict[str, str]
+    launcher: Launcher
+    timeout_s: float
+    tell: Callable[[str], None] = lambda _: None
+    """Reports what the start is doing now."""
 
 
 class Assignment(BaseModel):
-    """One load to work off: the query, where events come from and where results go."""
+    """One load to process: the query, how events come in and how results go out.
+
+    Begun again with `resumed`, it goes on from its checkpoint.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
     load: LoadConfig
     query: QueryConfig
-    queues: dict[int, Endpoint]
-    sink: Endpoint
+    connector: str
+    """`module:object` of the system's end of the channel."""
+    offer: dict[str, Any]
+    """What the channel tells the system."""
+    checkpoint: Path
+    """A folder of this assignment alone; the station removes it."""
+    resumed: bool = False
 
 
 class System(BaseModel):
-    """A system with its parameters, which are the fields of the subclass."""
+    """A system with its settings, which are the fields of the subclass."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    def launch(self, context: SystemContext) -> Component:
-        """Starts the system's process."""
-        raise NotImplementedError
+    kind: ClassVar[str]
+    """The kind of query implementation that it runs."""
+    connectors: ClassVar[Mapping[str, Connector]] = {}
+    """By channel."""
+    powers: ClassVar[Mapping[str, Capability]] = {}
+    """What can be done to the running system: kill, pause, restart, scale."""
 
-    @contextmanager
-    def prepared(self, context: SystemContext) -> Iterator[tuple[System, Mapping[str, int]]]:  # noqa: ARG002
-        """While it is open, the services that the system needs run.
+    @abstractmethod
+    def start(self, context: SystemContext) -> RunningSystem:
+        """Starts the system, and the services that it needs; returns when it is up."""
 
-        Yields the system to launch, and the process of each node by name, for the monitor.
-        """
-        yield self, {}
+    @classmethod
+    def can_run(cls, query: Query) -> Capability:
+        """Can it run this query? By default, if there is an implementation for its kind."""
+        if cls.kind in query.kinds:
+            return YES
+        return not_yet(f"the query has no implementation for `{cls.kind}`")
 
     @property
     def pause_us(self) -> int:
-        """How long it takes from pull to pull at least, however little there is to do."""
+        """The shortest time from one pull to the next, however little there is to do."""
         return 0
 
     @property
     def warm_up_us(self) -> int:
-        """How long it must be under load to become as fast as it can be; a search waits for it."""
+        """The time under load until it is as fast as it can be; a search waits for it."""
         return 0
 
-    def check(self, query_name: str, query: Query) -> None:
-        """Refuses, with an ExperimentError, a query or settings that the system cannot run."""
+    @property
+    def cores_used(self) -> int:
+        """How many tasks the system runs at a time."""
+        return os.cpu_count() or 1
+
+    @property
+    def keyed_tasks(self) -> int | None:
+        """How many tasks the keys of a query are divided among; None: one for each core."""
+        return None
+
+    @property
+    def bounded_pulls(self) -> bool:
+        """Whether a pull may leave events that wait."""
+        return True
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether all of the system runs on this machine, so that its CPU can be measured."""
+        return True
+
+    def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:  # noqa: ARG002
+        """What limited a run, strongest first, with advice.
+
+        A system that has more to advise than the general rules overrides this method.
+        """
+        return limits(evidence)
+
+    def check(self) -> None:
+        """Refuses, with an ExperimentError, settings that contradict each other."""
 
     def versions(self) -> dict[str, str]:
         """Of everything that the system consists of."""
         return {}
-
-    def paths(self) -> tuple[str, str]:
-        """How events get in and how results get out, in words, for the report."""
-        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""The direct channel: Arrow Flight between the driver's processes and the system."""

@@ -40,7 +40,7 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
         wanted = Range.model_validate_json(ticket.ticket)
         blocks = self._instance.pull(wanted.from_us, wanted.until_us)
         handing = self._hand_over(blocks, wanted.until_us)
-        return flight.GeneratorStream(self._instance.events.spec.schema, handing)
+        return flight.GeneratorStream(self._instance.events.schema, handing)
 
     def _hand_over(self, blocks: list[Block], until_us: int) -> Iterator[pa.RecordBatch]:
         if not blocks:

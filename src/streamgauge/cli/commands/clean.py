@@ -36,8 +36,8 @@ def command(session: Session, runs_dir: Path, keep: int, dry_run: bool, yes: boo
 
     A run that may still go on is never touched.
     """
+    from streamgauge import writing
     from streamgauge.cli.left_overs import dead_scratch, old_runs
-    from streamgauge.report import units
 
     now_s = time.time()
     temporary = Path(tempfile.gettempdir())
@@ -47,7 +47,7 @@ def command(session: Session, runs_dir: Path, keep: int, dry_run: bool, yes: boo
         return
     verb = "would remove" if dry_run else "to remove"
     for one in found:
-        session.say(f"{verb} {one.path} ({one.why}, {units.megabytes(one.size_bytes / 1e6)})")
+        session.say(f"{verb} {one.path} ({one.why}, {writing.megabytes(one.size_bytes / 1e6)})")
     if dry_run:
         return
     if not yes and not _agreed(len(found)):

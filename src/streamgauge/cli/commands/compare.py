@@ -85,8 +85,8 @@ def command(
         ) from error
     if as_json:
         found = comparison.model_dump(mode="json")
-        told = [one.model_dump(mode="json") for one in checks]
-        session.say_json({**found, "fail_if": told, "page": str(page)})
+        results = [one.model_dump(mode="json") for one in checks]
+        session.say_json({**found, "fail_if": results, "page": str(page)})
     else:
         show(session, comparison, checks, page)
     return ExitCode.VALID if all(one.passed for one in checks) else ExitCode.FAILED

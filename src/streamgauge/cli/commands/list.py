@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streamgauge.cli.catalogue import Entry, Parameter
     from streamgauge.cli.stored_runs import StoredRun
 
-KINDS = ("experiments", "queries", "data-sets", "systems", "policies", "schedules")
+KINDS = ("experiments", "queries", "channels", "systems", "policies", "schedules")
 RUNS = "runs"
 
 
@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Show experiments, queries, systems and the like, or past runs.
 
-    KIND is experiments, queries, data-sets, systems, policies, schedules or runs. Without it
+    KIND is experiments, queries, channels, systems, policies, schedules or runs. Without it
     everything but the runs is listed by name; with it parameters and their defaults are shown too,
     and with NAME those of one entry.
     """
@@ -52,6 +52,8 @@ def command(
         if number:
             session.say()
         _show(session, one, found, details=kind is not None)
+    if kind == "systems" and name is None:
+        _show_support(session)
 
 
 def _unknown(kind: str) -> UsageError:
@@ -101,6 +103,28 @@ def _show(session: Session, kind: str, entries: list[Entry], *, details: bool) -
         session.say("  ", (entry.name, "cyan"), "  ", _about(entry))
         if entry.parameters:
             session.say_table(_parameters(entry.parameters))
+
+
+def _show_support(session: Session) -> None:
+    """Which system can do what; the reasons for each no are below the table."""
+    from streamgauge.systems.support import support_matrix
+
+    entries = support_matrix()
+    systems = list(dict.fromkeys(entry.system for entry in entries))
+    cells = {(entry.sort, entry.name, entry.system): entry.capability for entry in entries}
+    session.say()
+    session.say(("support", "bold"))
+    table = plain_table("  ", *systems)
+    for sort, name in dict.fromkeys((entry.sort, entry.name) for entry in entries):
+        found = (cells.get((sort, name, system)) for system in systems)
+        table.add_row(
+            f"  {sort} {name}", *("–" if one is None else one.support.value for one in found)
+        )
+    session.say_table(table)
+    for entry in entries:
+        if not entry.capability:
+            support, reason = entry.capability.support.value, entry.capability.reason
+            session.say(f"  {entry.system}, {entry.sort} {entry.name}: {support}: {reason}")
 
 
 def _about(entry: Entry) -> Text:
@@ -157,9 +181,9 @@ def _run_fields(run: StoredRun) -> dict[str, Any]:
 
 
 def _run_cells(run: StoredRun) -> list[Text]:
-    from streamgauge.cli.results import VERDICT_STYLES, YES_OR_NO
+    from streamgauge import writing
+    from streamgauge.cli.results import VERDICT_STYLES, answer_text
     from streamgauge.cli.terminal import QUICK_STAMP
-    from streamgauge.report import units
 
     if run.summary is None:
         return [Text(run.name), Text(run.status)]
@@ -170,8 +194,8 @@ def _run_cells(run: StoredRun) -> list[Text]:
         Text(run.name),
         Text(run.status),
         Text(f"{verdict.mark} {verdict.value}", VERDICT_STYLES[verdict]),
-        Text(*YES_OR_NO[summary.sustained]),
-        Text(units.NOTHING if offered is None else units.rate(offered)),
-        Text(units.NOTHING if p99 is None else units.duration(p99)),
+        answer_text(summary.sustained),
+        Text(writing.NOTHING if offered is None else writing.rate(offered)),
+        Text(writing.NOTHING if p99 is None else writing.duration(p99)),
         Text(QUICK_STAMP if summary.quick else "", "yellow"),
     ]

@@ -26,13 +26,14 @@ def command(session: Session, run: str | None, runs_dir: Path, open_it: bool) ->
 
     RUN is the path of a run directory or its name, as `streamgauge list runs` shows it.
     """
+    from streamgauge.measure.summary import StudySummary
     from streamgauge.report.html import write_report
     from streamgauge.report.study import write_study_report
 
     directory = _directory(run, runs_dir)
     summary, series = directory.read()
     try:
-        if summary.trials:
+        if isinstance(summary, StudySummary):
             write_study_report(summary, directory.path, directory.report)
         else:
             write_report(summary, series, directory.report)

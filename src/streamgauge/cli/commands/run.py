@@ -16,7 +16,7 @@ from streamgauge.errors import StreamgaugeError, UsageError
 
 if TYPE_CHECKING:
     from streamgauge.experiments.planning.study import Study
-    from streamgauge.experiments.running.progress import Observer
+    from streamgauge.experiments.running.log import Subscriber
     from streamgauge.experiments.running.run_directory import RunDirectory
 
 
@@ -76,8 +76,8 @@ def command(
         if not study.is_single:
             session.note(_announced(study))
 
-        def execute(observer: Observer) -> RunDirectory:
-            return runner.execute(study, runs_dir, observer, command=repeat, quick=quick)
+        def execute(subscriber: Subscriber) -> RunDirectory:
+            return runner.execute(study, runs_dir, subscriber, command=repeat, quick=quick)
 
         directory = _watched(session, execute, as_json=as_json)
     _show_result(session, directory, as_json=as_json)
@@ -85,25 +85,25 @@ def command(
 
 
 def _announced(study: Study) -> str:
-    from streamgauge.report import units
+    from streamgauge import writing
 
     searches = sum(group.searched for group in study.groups)
     trials = len(study.cases) * study.experiment.repeat
     parts = [f"{count} {word}" for count, word in ((searches, "search(es)"), (trials, "trial(s)"))]
-    took = units.duration(study.estimated_us / 1_000)
+    took = writing.duration(study.estimated_us / 1_000)
     return f"{' and '.join(parts[searches == 0 :])}, about {took} in all"
 
 
 def _watched(
-    session: Session, work: Callable[[Observer], RunDirectory], *, as_json: bool
+    session: Session, work: Callable[[Subscriber], RunDirectory], *, as_json: bool
 ) -> RunDirectory:
     from streamgauge.cli.progress import watcher
     from streamgauge.experiments.running.run_directory import RunDirectory
 
-    observer = watcher(session)
+    shown = watcher(session)
     try:
-        with redirect_stdout(sys.stderr), observer.shown():
-            return work(observer)
+        with redirect_stdout(sys.stderr), shown.shown():
+            return work(shown)
     except StreamgaugeError as error:
         if error.run is not None:
             # What was measured before is worth showing; the error and its exit code follow.
@@ -126,8 +126,8 @@ def _show_result(session: Session, directory: RunDirectory, *, as_json: bool) ->
 def _show_plan(session: Session, study: Study, *, quick: bool, as_json: bool) -> None:
     import yaml
 
+    from streamgauge import writing
     from streamgauge.cli.resolved import resolved
-    from streamgauge.report import units
 
     experiment = resolved(study)
     events = study.first_plan.events if study.is_single else None
@@ -146,9 +146,9 @@ def _show_plan(session: Session, study: Study, *, quick: bool, as_json: bool) ->
         click.echo(f"# {QUICK_STAMP}")
     click.echo(yaml.safe_dump(experiment, sort_keys=False, allow_unicode=True).rstrip())
     if events is not None:
-        click.echo(f"# events: {units.count(events)}")
+        click.echo(f"# events: {writing.count(events)}")
     else:
         click.echo(f"# {_announced(study)}")
         for case in study.cases:
             click.echo(f"# case: {case.varied or 'the only one'}")
-    click.echo(f"# estimated duration: {units.duration(study.estimated_us / 1_000)}")
+    click.echo(f"# estimated duration: {writing.duration(study.estimated_us / 1_000)}")

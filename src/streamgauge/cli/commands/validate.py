@@ -29,7 +29,7 @@ def command(
 
     Every name is looked up and every setting checked; nothing is started.
     """
-    from streamgauge.report import units
+    from streamgauge import writing
 
     session.stamp_quick(quick)
     try:
@@ -48,16 +48,16 @@ def command(
     session.say(
         ("ok: ", "bold green"),
         f"{study.experiment.name}, {_extent(study)}; "
-        f"a run takes about {units.duration(study.estimated_us / 1_000)}",
+        f"a run takes about {writing.duration(study.estimated_us / 1_000)}",
     )
 
 
 def _extent(study: Study) -> str:
-    from streamgauge.report import units
+    from streamgauge import writing
 
     if study.is_single:
-        load = units.duration(study.experiment.duration / 1_000)
-        return f"{units.count(study.first_plan.events)} events in {load}"
+        load = writing.duration(study.experiment.duration / 1_000)
+        return f"{writing.count(study.first_plan.events)} events in {load}"
     return f"{len(study.cases)} case(s), each {study.experiment.repeat} time(s)"
 
 

@@ -17,8 +17,8 @@ def multiply_divide(
 
     None of them, nor the quotient, may exceed 2**51. A product of a long run (1e10 events
     times 8.6e10 µs) overflows, so floating point finds the quotient to within one, and the
-    remainder, small enough to be right modulo 2**64, corrects it. The result is exact and
-    owes nothing to how the machine rounds.
+    remainder, small enough to be right modulo 2**64, corrects it. The result is exact
+    and does not depend on how the machine rounds.
     """
     quotient = (a.astype(np.float64) * b / c).astype(np.int64)
     with np.errstate(over="ignore"):

@@ -33,7 +33,7 @@ def rate(value: object, *, least: float = 1e-6) -> Fraction:
 
 
 def fraction(value: float) -> Fraction:
-    """The number a person meant by this float: 0.1 is a tenth, 0.3333333333333333 a third."""
+    """The simplest fraction near a float: 0.1 is a tenth, 0.3333333333333333 a third."""
     return Fraction(str(value)).limit_denominator(1_000_000)
 
 

@@ -22,7 +22,7 @@ BLOCK = 1 << BLOCK_BITS
 SLOT_BITS = 10
 WITHIN_BITS = 20
 LOGARITHM_UNIT = 2**32
-# A mean gap below 2**41 units lets the longest thinkable block stay within 64 bits.
+# A mean gap below 2**41 units keeps the longest possible block within 64 bits.
 MEAN_BITS = 40
 MIN_RATE_PER_S = 0.001
 # Keeps the arrivals independent of events that are generated from the same seed.

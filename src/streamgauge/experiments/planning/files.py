@@ -14,7 +14,8 @@ from streamgauge.errors import ExperimentError, UsageError
 from streamgauge.experiments.planning.model import Experiment
 from streamgauge.experiments.planning.validation import validated
 
-BUILT_IN = files("streamgauge.experiments") / "builtin"
+EXPERIMENTS = files("streamgauge.experiments")
+BUILT_IN = EXPERIMENTS / "builtin"
 QUICK_DEFAULTS: dict[str, Any] = {"duration": "10 s", "warm_up": "25 %"}
 FREE_KEYS = "conf"
 """Below this key names have dots of their own: `system.conf.spark.sql.shuffle.partitions`."""
@@ -32,7 +33,8 @@ def read_experiment(
 ) -> tuple[Experiment, Path]:
     """The experiment, and the folder that its relative paths start from."""
     text, base, default_name = _text(source)
-    data = _parse(text, source)
+    defaults = _parse((EXPERIMENTS / "defaults.yaml").read_text(), "defaults.yaml")
+    data = {**defaults, **_parse(text, source)}
     data.setdefault("name", default_name)
     if quick:
         changes = data.get("quick") or {}

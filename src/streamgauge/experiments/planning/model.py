@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -88,6 +87,37 @@ def _rate(value: Any) -> float | str:
 Rate = Annotated[float | str, BeforeValidator(_rate)]
 
 
+def _stream_rate(value: Any) -> float | str:
+    """Events per second, or `20 %` of the rate of the whole load."""
+    rate = _rate(value)
+    if rate == SEARCH:
+        raise ValueError("must be a number, or a share of `load.rate` such as `20 %`")
+    return rate
+
+
+class StreamLoad(_Section):
+    """What one stream has of its own; without any setting it shares those of the others."""
+
+    rate: Annotated[float | str, BeforeValidator(_stream_rate)] | None = Field(
+        default=None,
+        description="events per second, or a share of `load.rate` such as `20 %`; default: an "
+        "equal part of what the other streams leave",
+    )
+    schedule: Named | None = Field(default=None, description="default: that of the load")
+    instances: WholeNumber | None = Field(
+        default=None, ge=1, le=256, description="driver instances for this stream alone; default: 1"
+    )
+
+    @property
+    def is_own(self) -> bool:
+        return any(value is not None for value in (self.rate, self.schedule, self.instances))
+
+    def rate_per_s(self, load_per_s: float) -> float | None:
+        if isinstance(self.rate, str):
+            return load_per_s * float(self.rate.removesuffix("%")) / 100
+        return self.rate
+
+
 class Load(_Section):
     """How much is offered, and how the driver is set up."""
 
@@ -97,6 +127,9 @@ class Load(_Section):
     )
     schedule: Named = Named(name="constant")
     instances: WholeNumber = Field(default=2, ge=1, le=256, description="driver instances")
+    streams: dict[str, StreamLoad] = Field(
+        default={}, description="rate, schedule and instances of single streams of the query"
+    )
     seed: WholeNumber = Field(default=1, ge=0, lt=1 << 63)
     policy: Named = Named(name="combined")
     marks: tuple[Share, Share, Share] = Field(
@@ -168,23 +201,10 @@ class FigureSection(_Section):
     ] = "cases"
     paper: str = Field(default="", description="the table or figure that this repeats")
     published: str | None = Field(default=None, description="a published table, such as table-2")
-    system: str = Field(default="", description="whose published figures; default: everybody's")
+    system: str = Field(
+        default="", description="system of the published figures; default: all systems"
+    )
     settings: list[str] = Field(default=[], description="columns of the published table")
-
-
-class Channel(_Section):
-    """How the system reaches the driver."""
-
-    name: Literal["direct"] = "direct"
-    listen: str = Field(default="127.0.0.1", description="address; beyond loopback TLS is required")
-    certificate: Path | None = Field(default=None, description="PEM file, with private_key")
-    private_key: Path | None = None
-    token: str | None = Field(default=None, min_length=16, description="default: a random one")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _name_alone(cls, value: Any) -> Any:
-        return {"name": value} if isinstance(value, str) else value
 
 
 class Timeouts(_Section):
@@ -224,9 +244,12 @@ class Experiment(_Section):
     name: str
     about: str = ""
     workload: Workload
+    services: dict[str, str] = Field(
+        default={}, description="addresses of the services that the query uses"
+    )
     load: Load
-    system: Named = Named(name="spark")
-    channel: Channel = Channel()
+    system: Named
+    channel: Named
     duration: DurationUs = Field(default=60 * SECOND_US, ge=SECOND_US)
     warm_up: WarmUp = Field(default=0.25, description="left out of the latencies")
     thresholds: list[Threshold] = []

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from streamgauge import plugins
-from streamgauge.channels.direct.security import Listen
-from streamgauge.driver.config import LoadConfig, PolicyConfig, ScheduleConfig
+from streamgauge.channels.base import Channel, Connector
+from streamgauge.driver.config import Load, LoadConfig, PolicyConfig
 from streamgauge.driver.policies import QueueMarks
 from streamgauge.errors import ExperimentError
-from streamgauge.events.spec import StreamSpec
+from streamgauge.events.sources import Source
+from streamgauge.experiments.planning.arguments import arguments_of
+from streamgauge.experiments.planning.loads import built, load_of
 from streamgauge.experiments.planning.model import Experiment, Named
 from streamgauge.experiments.planning.validation import explained, unknown_key, validated
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.base import System
-from streamgauge.units import SECOND_US, parse_duration_us
+from streamgauge.units import SECOND_US
 
+Part = TypeVar("Part", bound=BaseModel)
 START_ESTIMATE_US = 25 * SECOND_US
 MEASURE_ESTIMATE_US = 15 * SECOND_US
 MEASURE_SHARE = 0.1
@@ -40,8 +42,12 @@ class Plan:
     query_config: QueryConfig
     system: System
     load: LoadConfig
+    built_load: Load
+    """The same load with its schedules, built once."""
     policy: PolicyConfig
-    listen: Listen
+    channel: Channel
+    connector: Connector
+    """The system's end of the channel."""
     at_maximum: bool = False
     """Is this, as far as a search can tell, all that the system sustains, or more?"""
 
@@ -53,7 +59,12 @@ class Plan:
 
     @property
     def events(self) -> int:
-        return self.load.schedule.build().total
+        return self.built_load.total
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The experiment as a run directory keeps it."""
+        return without_secrets(self.experiment, self.channel)
 
 
 def make_plan(experiment: Experiment, base: Path) -> Plan:
@@ -62,30 +73,16 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         name=experiment.workload.query,
         parameters=experiment.workload.parameters,
         base=str(base),
+        services=experiment.services,
     )
     query = _query(query_config)
-    streams = _streams(query)
-    if experiment.load.instances < len(streams):
-        raise ExperimentError(
-            "load.instances",
-            f"{experiment.load.instances} cannot feed {len(streams)} streams "
-            f"({', '.join(streams)})",
-            fix=f"use at least {len(streams)}",
-        )
-    load = LoadConfig(
-        streams=streams,
-        schedule=_schedule(experiment, base),
-        instances=experiment.load.instances,
-        seed=experiment.load.seed,
-        disorder_us=experiment.load.disorder,
-    )
-    if load.schedule.build().total < load.instances:
-        raise ExperimentError(
-            "load.rate", "is so low that an instance would send nothing", fix="raise it"
-        )
-    channel = experiment.channel
+    sources = _sources(query)
+    _check_services(query, experiment.services)
+    load = load_of(experiment, sources, base)
     system = _system(experiment.system, base)
-    system.check(query_config.name, query)
+    system.check()
+    _require_capable(experiment, system, query)
+    channel = _channel(experiment.channel, base)
     return Plan(
         experiment=experiment,
         base=base,
@@ -93,14 +90,43 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         query_config=query_config,
         system=system,
         load=load,
+        built_load=built(load),
         policy=_policy(experiment, base),
-        listen=Listen.checked(
-            channel.listen,
-            base / channel.certificate if channel.certificate else None,
-            base / channel.private_key if channel.private_key else None,
-            channel.token,
-        ),
+        channel=channel,
+        connector=_connector(experiment, system, channel),
     )
+
+
+def without_secrets(experiment: Experiment, channel: Channel) -> dict[str, Any]:
+    """The experiment as it may be stored and shown."""
+    data = experiment.model_dump(mode="json", exclude={"quick"})
+    for name in channel.secrets:
+        data["channel"].pop(name, None)
+    return data
+
+
+def _require_capable(experiment: Experiment, system: System, query: Query) -> None:
+    can = system.can_run(query)
+    if not can:
+        raise ExperimentError(
+            "workload.query",
+            f"`{experiment.system.name}` cannot run `{experiment.workload.query}` "
+            f"({can.support.value}): {can.reason}",
+            fix="choose another query or system; `streamgauge list systems` shows what fits",
+        )
+
+
+def _connector(experiment: Experiment, system: System, channel: Channel) -> Connector:
+    """That of the system for the channel, or the channel's own for this kind of system."""
+    name = experiment.channel.name
+    found = system.connectors.get(name) or channel.connectors.get(system.kind)
+    if found is None:
+        raise ExperimentError(
+            "channel.name",
+            f"`{experiment.system.name}` has no connector for `{name}` (not yet)",
+            fix="choose another channel or system; `streamgauge list systems` shows what fits",
+        )
+    return found
 
 
 def _query(config: QueryConfig) -> Query:
@@ -111,36 +137,50 @@ def _query(config: QueryConfig) -> Query:
         raise explained(error, found, "workload") from None
 
 
-def _streams(query: Query) -> dict[str, StreamSpec]:
+def _check_services(query: Query, given: Mapping[str, str]) -> None:
+    """The address of every service is given, and no other."""
+    for name in given:
+        if name not in query.services:
+            raise unknown_key(f"services.{name}", name, query.services)
+    for name in query.services:
+        if not given.get(name, "").strip():
+            raise ExperimentError(
+                f"services.{name}",
+                "is missing: the query uses this service",
+                fix=f"add its address: `services: {{{name}: host:port}}`",
+            )
+
+
+def _sources(query: Query) -> dict[str, Source]:
+    """The sources of its streams; a file of events has been opened and read once."""
     try:
-        return query.streams
+        sources = query.streams
     except ValidationError as error:
         cause = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-        raise ExperimentError("workload.query", cause, fix="correct its `reads`") from None
+        fix = "correct the columns that its inputs read"
+        raise ExperimentError("workload.query", cause, fix=fix) from None
+    for source in sources.values():
+        # The schema of a file is known only from the file.
+        _ = source.schema
+    return sources
 
 
 def _system(named: Named, base: Path) -> System:
-    found = plugins.load("systems", named.name, key="system.name", base=base)
-    if not (isinstance(found, type) and issubclass(found, System)):
-        raise ExperimentError("system.name", f"`{named.name}` is not a system")
+    found = _part("systems", "system", System, named, base)  # type: ignore[type-abstract]
     return validated(found, named.parameters, "system")
 
 
-def _schedule(experiment: Experiment, base: Path) -> ScheduleConfig:
-    named = experiment.load.schedule
-    factory = plugins.load("schedules", named.name, key="load.schedule.name", base=base)
-    config = ScheduleConfig(
-        name=named.name,
-        duration_us=experiment.duration,
-        rate_per_s=experiment.load.rate_per_s,
-        parameters=_arguments(factory, named, "load.schedule", base),
-        base=base,
-    )
-    if "seed" in inspect.signature(factory).parameters:
-        seeded = {"seed": experiment.load.seed, **config.parameters}
-        config = config.model_copy(update={"parameters": seeded})
-    _built(config.build, "load.schedule")
-    return config
+def _channel(named: Named, base: Path) -> Channel:
+    found = _part("channels", "channel", Channel, named, base)  # type: ignore[type-abstract]
+    return validated(found, named.parameters, "channel").resolved(base)
+
+
+def _part(group: str, section: str, wanted: type[Part], named: Named, base: Path) -> type[Part]:
+    """The class behind a name, which must be of the right sort."""
+    found = plugins.load(group, named.name, key=f"{section}.name", base=base)
+    if not (isinstance(found, type) and issubclass(found, wanted)):
+        raise ExperimentError(f"{section}.name", f"`{named.name}` is not a {section}")
+    return found
 
 
 def _policy(experiment: Experiment, base: Path) -> PolicyConfig:
@@ -149,49 +189,13 @@ def _policy(experiment: Experiment, base: Path) -> PolicyConfig:
     config = PolicyConfig(
         name=named.name,
         shares=experiment.load.marks,
-        parameters=_arguments(factory, named, "load.policy", base),
+        parameters=arguments_of(factory, named, "load.policy", base),
         base=base,
     )
-    _built(lambda: config.build(QueueMarks.of(1_000_000, config.shares)), "load.policy")
-    return config
-
-
-def _built(build: Callable[[], object], key: str) -> None:
     try:
-        build()
+        config.build(QueueMarks.of(1_000_000, config.shares))
     except ExperimentError:
         raise
     except Exception as error:
-        raise ExperimentError(key, str(error) or type(error).__name__) from None
-
-
-GIVEN_BY_THE_LOAD = ("duration_us", "rate_per_s", "marks")
-"""Arguments of schedules and policies that are no parameters of theirs."""
-
-
-def _arguments(factory: Any, named: Named, key: str, base: Path) -> dict[str, Any]:
-    """Parameters by the names of the factory; one that ends in `_us` is written as a duration."""
-    wanted = [
-        name
-        for name, parameter in inspect.signature(factory).parameters.items()
-        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and name not in GIVEN_BY_THE_LOAD
-    ]
-    by_word = {name.removesuffix("_us"): name for name in wanted}
-    arguments: dict[str, Any] = {}
-    for word, value in named.parameters.items():
-        if word not in by_word:
-            raise unknown_key(f"{key}.{word}", word, list(by_word))
-        name = by_word[word]
-        if name.endswith("_us"):
-            try:
-                value = parse_duration_us(value)
-            except ValueError as error:
-                raise ExperimentError(f"{key}.{word}", str(error)) from None
-        elif name == "path":
-            value = str(base / str(value))
-        arguments[name] = value
-    for word, name in by_word.items():
-        required = inspect.signature(factory).parameters[name].default is inspect.Parameter.empty
-        if required and name not in arguments:
-            raise ExperimentError(f"{key}.{word}", "is missing", fix=f"add `{word}:`")
-    return arguments
+        raise ExperimentError("load.policy", str(error) or type(error).__name__) from None
+    return config

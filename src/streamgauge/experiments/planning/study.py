@@ -18,6 +18,7 @@ from streamgauge.experiments.planning.plan import (
     START_ESTIMATE_US,
     Plan,
     make_plan,
+    without_secrets,
 )
 from streamgauge.experiments.planning.validation import validated
 from streamgauge.measure.search import WARM_UP_US, SearchSettings, estimated_us
@@ -112,6 +113,11 @@ class Study:
         return plan_at(self.cases[0].experiment, self.base)
 
     @property
+    def stored(self) -> dict[str, Any]:
+        """The experiment as the run directory keeps it."""
+        return without_secrets(self.experiment, self.first_plan.channel)
+
+    @property
     def estimated_us(self) -> int:
         """How long everything will take, roughly."""
         if self.is_single:
@@ -162,6 +168,13 @@ def make_study(experiment: Experiment, base: Path) -> Study:
 def _check(case: StudyCase, base: Path) -> None:
     experiment = case.experiment
     plan_at(experiment, base)
+    for name, stream in experiment.load.streams.items():
+        if case.share is not None and isinstance(stream.rate, float):
+            raise ExperimentError(
+                f"load.streams.{name}.rate",
+                "must be a share, because `load.rate` is found by a search",
+                fix="give it as a share of `load.rate`, such as `20 %`",
+            )
     if case.share is not None and experiment.duration < SHORTEST_PROBE_US:
         raise ExperimentError(
             "duration",
@@ -179,7 +192,6 @@ def _case(experiment: Experiment, varied: dict[str, Any]) -> Experiment:
     if not varied:
         return experiment
     data = experiment.model_dump(mode="json", exclude={"vary", "quick"})
-    data["channel"]["token"] = experiment.channel.token
     for key, value in varied.items():
         try:
             put(data, key, value)

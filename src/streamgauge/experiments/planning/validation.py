@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -77,6 +77,11 @@ def _field(model: type[BaseModel], path: list[str]) -> tuple[type[BaseModel], Fi
     field = None
     for part in path:
         inner = field.annotation if field else None
+        named = get_args(inner)[1] if get_origin(inner) is dict else None
+        if isinstance(named, type) and issubclass(named, BaseModel):
+            # This part is a name that the user chose; the settings are in the section below it.
+            model, field = named, None
+            continue
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             model = inner
         elif field is not None:

@@ -11,15 +11,26 @@ from streamgauge.experiments.planning.plan import (
     START_ESTIMATE_US,
     Plan,
 )
-from streamgauge.experiments.running.progress import PHASES, Observer, Progress
+from streamgauge.experiments.running.log import (
+    PHASES,
+    Ended,
+    Finished,
+    LogFile,
+    Noted,
+    PhaseEntered,
+    Progress,
+    RunLog,
+    Subscriber,
+    TrialStarted,
+)
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station
 from streamgauge.experiments.running.trial import Trial
-from streamgauge.experiments.summarising.trial import Facts, summarise
+from streamgauge.experiments.summarising.trial import RunState, summarise_trial
 from streamgauge.measure.calculate import CalculationWork
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.search import ProbeJudge
-from streamgauge.measure.summary import Status, Summary
+from streamgauge.measure.summary import Status, TrialSummary
 from streamgauge.measure.verdict import sustained
 from streamgauge.report.html import write_report
 
@@ -32,26 +43,26 @@ class Measurement:
         plan: Plan,
         directory: RunDirectory,
         station: Station,
-        observer: Observer,
-        facts: Facts,
+        subscriber: Subscriber,
+        facts: RunState,
         *,
         last: bool = False,
     ) -> None:
         self._plan = plan
         self._directory = directory
         self._station = station
-        self._observer = observer
+        self._log = RunLog(LogFile(directory.events), subscriber)
         self._last = last
         self._began = self._phase_began = time.monotonic()
         self._phase = PHASES[0]
         self._note = ""
         self._trial: Trial | None = None
         self._facts = facts
-        directory.keep(plan.experiment)
+        directory.keep(plan.stored)
         directory.write(directory.environment, facts.environment)
-        directory.log_event("run", command=facts.command)
+        self._log.publish(TrialStarted(facts.command))
 
-    def run(self, judge: ProbeJudge | None = None) -> Summary:
+    def run(self, judge: ProbeJudge | None = None) -> TrialSummary:
         """Trial, calculation, summary and report.
 
         A rate that a search cannot confirm is not worth a calculation.
@@ -76,17 +87,19 @@ class Measurement:
 
     def trial(self, judge: ProbeJudge | None = None) -> RunRecord:
         """Load and drain; driver instances and sink are gone afterwards."""
-        trial = self._trial = Trial(self._plan, self._directory, self._station, self._tell)
+        trial = self._trial = Trial(
+            self._plan, self._directory, self._station, self._log, self._tell
+        )
         with trial.processes():
             self._enter("start")
             trial.start()
             self._enter("load")
-            trial.load(judge)
+            trial.measured_load(judge)
             self._enter("drain")
             drained = trial.drain()
             record = trial.close(drained=drained)
         self._facts.monitor = trial.monitor_cost
-        self._facts.own_words = trial.own_words
+        self._facts.diagnostics = trial.diagnostics
         self._directory.write(self._directory.record, record)
         self._facts.record = record
         return record
@@ -111,7 +124,7 @@ class Measurement:
         master = self._plan.experiment.measure_master
         self._facts.findings = self._station.calculate(work, master, self._tell)
 
-    def conclude(self, failure: StreamgaugeError | None) -> Summary:
+    def conclude(self, failure: StreamgaugeError | None) -> TrialSummary:
         """Summary, series and report of whatever there is."""
         self._enter("report")
         if isinstance(failure, RunInterrupted):
@@ -119,18 +132,18 @@ class Measurement:
         elif failure is not None:
             self._facts.status = Status.FAILED
             self._facts.failure = failure.cause
-        summary, series = summarise(self._plan, self._directory, self._facts)
+        summary, series = summarise_trial(self._plan, self._directory, self._facts)
         self._directory.write(self._directory.series, series)
         self._directory.write(self._directory.summary, summary)
         write_report(summary, series, self._directory.report)
-        self._directory.log_event("end", status=summary.status.value, verdict=summary.verdict.value)
-        self._observer.finished(summary)
+        self._log.publish(Ended(summary.status.value, summary.verdict.value))
+        self._log.publish(Finished(summary))
         return summary
 
     def _enter(self, phase: str) -> None:
         self._end_phase()
         self._phase, self._note = phase, ""
-        self._directory.log_event("phase", name=phase)
+        self._log.publish(PhaseEntered(phase))
         self._tell("")
 
     def _end_phase(self) -> None:
@@ -141,9 +154,9 @@ class Measurement:
 
     def _tell(self, note: str) -> None:
         if note and note != self._note:
-            self._directory.log_event("note", text=note)
+            self._log.publish(Noted(note))
         self._note = note or self._note
-        self._observer.progress(self._progress())
+        self._log.publish(self._progress())
 
     def _progress(self) -> Progress:
         times = (self._elapsed_s, self._remaining_s)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-import time
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,14 @@ import yaml
 from pydantic import BaseModel
 
 from streamgauge.errors import UsageError
-from streamgauge.experiments.planning.model import Experiment
-from streamgauge.measure.summary import Series, Status, Summary
+from streamgauge.measure.summary import (
+    Series,
+    Status,
+    Summary,
+    TrialSummary,
+    read_summary,
+    read_trial_summary,
+)
 
 LATEST = "latest"
 DEFAULT_RUNS = Path("runs")
@@ -91,19 +96,12 @@ class RunDirectory:
         """Did it come to its end, so that nobody need do it again?"""
         return self.summary.is_file() and self.read_summary().status is Status.FINISHED
 
-    def keep(self, experiment: Experiment) -> None:
+    def keep(self, experiment: Mapping[str, Any]) -> None:
         """The experiment as it was resolved, without secrets."""
-        data = experiment.model_dump(mode="json", exclude={"quick": True, "channel": {"token"}})
-        self.experiment.write_text(yaml.safe_dump(data, sort_keys=False))
+        self.experiment.write_text(yaml.safe_dump(dict(experiment), sort_keys=False))
 
     def driver(self, instance: int) -> Path:
         return self.path / "driver" / str(instance)
-
-    def log_event(self, event: str, **fields: Any) -> None:
-        """Appends to the log of the run, which a dashboard can replay."""
-        line = json.dumps({"time_us": time.time_ns() // 1_000, "event": event, **fields})
-        with self.events.open("a") as file:
-            file.write(line + "\n")
 
     def write(self, path: Path, model: BaseModel) -> None:
         """Atomically: a reader sees the old file or the new one."""
@@ -127,7 +125,10 @@ class RunDirectory:
             ) from error
 
     def read_summary(self) -> Summary:
-        return Summary.model_validate_json(self.summary.read_text())
+        return read_summary(self.summary)
+
+    def read_trial_summary(self) -> TrialSummary:
+        return read_trial_summary(self.summary)
 
     def read_series(self) -> Series:
         return Series.model_validate_json(self.series.read_text())

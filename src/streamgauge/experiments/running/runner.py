@@ -19,12 +19,12 @@ from streamgauge.errors import ExitCode, RunInterrupted, StreamgaugeError, Usage
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import Study, make_study
 from streamgauge.experiments.running.environment import Environment
+from streamgauge.experiments.running.log import RunStarted, Subscriber
 from streamgauge.experiments.running.measurement import Measurement
-from streamgauge.experiments.running.progress import Observer
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station
 from streamgauge.experiments.running.study_run import StudyRun
-from streamgauge.experiments.summarising.trial import Facts
+from streamgauge.experiments.summarising.trial import RunState
 
 
 class Origin(BaseModel):
@@ -38,15 +38,15 @@ class Origin(BaseModel):
 
 
 def execute(
-    study: Study, runs_dir: Path, observer: Observer, *, command: str, quick: bool = False
+    study: Study, runs_dir: Path, subscriber: Subscriber, *, command: str, quick: bool = False
 ) -> RunDirectory:
     """Runs it; afterwards the directory has a summary and a report, even if an error is raised."""
     directory = RunDirectory.create(runs_dir, study.experiment.name, datetime.now())
     origin = Origin(command=command, quick=quick, base=study.base)
     directory.write(directory.origin, origin)
-    directory.keep(study.experiment)
+    directory.keep(study.stored)
     _keep_own_query(study, directory)
-    return _proceed(study, directory, origin, observer)
+    return _proceed(study, directory, origin, subscriber)
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Begun:
     directory: RunDirectory
     origin: Origin
 
-    def proceed(self, observer: Observer) -> RunDirectory:
+    def proceed(self, subscriber: Subscriber) -> RunDirectory:
         """Does whatever has not been done yet."""
-        return _proceed(self.study, self.directory, self.origin, observer)
+        return _proceed(self.study, self.directory, self.origin, subscriber)
 
 
 def begun(run: str, runs_dir: Path) -> Begun:
@@ -86,21 +86,21 @@ def begun(run: str, runs_dir: Path) -> Begun:
 
 
 def _proceed(
-    study: Study, directory: RunDirectory, origin: Origin, observer: Observer
+    study: Study, directory: RunDirectory, origin: Origin, subscriber: Subscriber
 ) -> RunDirectory:
     environment = Environment.look(study.first_plan.system)
-    observer.started(directory.path)
+    subscriber(RunStarted(directory.path))
 
-    def facts() -> Facts:
-        return Facts(command=origin.command, quick=origin.quick, environment=environment)
+    def facts() -> RunState:
+        return RunState(command=origin.command, quick=origin.quick, environment=environment)
 
     try:
         with interruptible(), Station(directory.logs) as station:
             if study.is_single:
                 plan = study.first_plan
-                Measurement(plan, directory, station, observer, facts(), last=True).run()
+                Measurement(plan, directory, station, subscriber, facts(), last=True).run()
             else:
-                StudyRun(study, directory, station, observer, facts).run()
+                StudyRun(study, directory, station, subscriber, facts).run()
     except StreamgaugeError as error:
         error.run = directory.path
         raise

@@ -11,26 +11,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from streamgauge import writing
 from streamgauge.errors import UsageError
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.planning.study import Group, Study, plan_at
+from streamgauge.experiments.running.log import LogFile, Progress, RunLog, Subscriber
 from streamgauge.experiments.running.measurement import Measurement
-from streamgauge.experiments.running.progress import Observer, Progress
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station
 from streamgauge.experiments.running.trial import Trial
-from streamgauge.experiments.summarising.trial import Facts
+from streamgauge.experiments.summarising.trial import RunState
 from streamgauge.measure.search import (
     ProbeJudge,
     ProbeOrder,
     ProbeOutcome,
     Search,
     SearchResult,
+    judge_of,
 )
-from streamgauge.measure.summary import Summary, Verdict
-from streamgauge.report import units
+from streamgauge.measure.summary import TrialSummary, Verdict
 
-FactsFactory = Callable[[], Facts]
+FactsFactory = Callable[[], RunState]
 
 
 @dataclass
@@ -41,9 +42,9 @@ class Searching:
     group: Group
     folder: Path
     station: Station
-    observer: Observer
+    subscriber: Subscriber
     facts: FactsFactory
-    confirmed: Summary | None = None
+    confirmed: TrialSummary | None = None
     """The trial that confirmed the maximum."""
     confirmed_in: Path = Path()
 
@@ -97,19 +98,19 @@ class Searching:
         plan = plan_at(self.group.experiment, self.study.base, rate, length_us or None)
         if not length_us or self.station.is_warm(plan.system):
             return
-        words = f"warming up at {units.rate(rate)}"
+        words = f"warming up at {writing.rate(rate)}"
         with self._trial(plan, self.folder / "warm-up", words) as trial:
-            trial.warm_up()
+            trial.load()
         self.station.warmed_up()
 
     def _probe(self, order: ProbeOrder, number: int) -> ProbeOutcome:
         experiment = self.group.experiment
         plan = plan_at(experiment, self.study.base, order.rate_per_s, order.length_us)
         judge = self._judge(order, plan)
-        words = f"probe {number} at {units.rate(order.rate_per_s)}"
+        words = f"probe {number} at {writing.rate(order.rate_per_s)}"
         with self._trial(plan, self._place(number), words) as trial:
             broken = trial.probe(judge, policies_count=order.kind != "saturate")
-            late_us = max((status.lag_p99_us for status in trial.statuses), default=0)
+            late_us = trial.lag_p99_us
         if broken is None and order.kind != "saturate" and late_us > experiment.load.max_lag:
             return judge.late(f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms")
         return judge.finish(broken)
@@ -118,17 +119,15 @@ class Searching:
     def _trial(self, plan: Plan, folder: Path, words: str) -> Iterator[Trial]:
         """A load without results that count, started; the system lets go of it at the end."""
         directory = RunDirectory.inside(folder)
-        directory.keep(plan.experiment)
+        directory.keep(plan.stored)
         trial: Trial | None = None
 
         def tell(note: str) -> None:
             phase = "load" if trial is not None and trial.start_us else "start"
             said = f"{words}: {note}" if note else words
-            self.observer.progress(
-                Progress(phase, said) if trial is None else trial.progress(phase, said)
-            )
+            self.subscriber(Progress(phase, said) if trial is None else trial.progress(phase, said))
 
-        trial = Trial(plan, directory, self.station, tell)
+        trial = Trial(plan, directory, self.station, RunLog(LogFile(directory.events)), tell)
         with trial.processes():
             trial.start()
             yield trial
@@ -136,14 +135,14 @@ class Searching:
 
     def _judge(self, order: ProbeOrder, plan: Plan) -> ProbeJudge:
         precision = self.group.settings.precision
-        return ProbeJudge(order, precision, pause_us=plan.system.pause_us)
+        return judge_of(order, precision, plan.channel.basis, plan.system.pause_us)
 
     def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome:
         at_rate = plan_at(self.group.experiment, self.study.base, order.rate_per_s)
         plan = replace(at_rate, at_maximum=True)
         directory = RunDirectory.inside(self._place(number))
         judge = self._judge(order, plan)
-        measurement = Measurement(plan, directory, self.station, self.observer, self.facts())
+        measurement = Measurement(plan, directory, self.station, self.subscriber, self.facts())
         summary = measurement.run(judge)
         reasons = "; ".join(summary.reasons)
         if summary.verdict is Verdict.VOID:
@@ -155,4 +154,4 @@ class Searching:
 
     def _keep(self, outcome: ProbeOutcome, path: Path) -> None:
         if outcome.verdict == "passed":
-            self.confirmed, self.confirmed_in = RunDirectory(path).read_summary(), path
+            self.confirmed, self.confirmed_in = RunDirectory(path).read_trial_summary(), path

@@ -1,22 +1,26 @@
 """What the trials of a run share: the system, as long as its settings stay, and the calculation.
 
 A system that stays is warm, so a trial or a probe costs seconds instead of a start. Every trial
-has driver instances, a sink, a query and a checkpoint of its own.
+has an open channel, a query and a checkpoint of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import spark_env
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.measure.calculate import CalculationConfig, CalculationWork, Findings
+from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
 from streamgauge.processes.component import LARGE_ARRAYS, Component, module_argv
 from streamgauge.processes.guard import Guard
+from streamgauge.processes.launcher import Launcher
 from streamgauge.systems.base import System, SystemContext
+from streamgauge.systems.running import RunningSystem
 
 CALCULATION_TIMEOUT_S = 1_800.0
 
@@ -26,17 +30,15 @@ Tell = Callable[[str], None]
 class Station:
     """Use as a context: whatever was started inside is gone afterwards."""
 
-    def __init__(self, logs: Path) -> None:
+    def __init__(self, logs: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.clock = clock
         self._logs = logs
         self._guard = Guard()
-        self._services = ExitStack()
         self._settings: System | None = None
-        self._system: Component | None = None
+        self._running: RunningSystem | None = None
         self._warm = False
         self._calculation: Component | None = None
         self._numbers = 0
-        self.nodes: Mapping[str, int] = {}
-        """Processes of the system besides its program, such as the workers of a cluster."""
 
     def __enter__(self) -> Station:
         self._guard.__enter__()
@@ -55,32 +57,48 @@ class Station:
         return self._guard.scratch
 
     @property
-    def env(self) -> dict[str, str]:
-        return self._guard.env
+    def launcher(self) -> Launcher:
+        return Launcher(self._guard.env)
 
     def next_number(self) -> int:
         self._numbers += 1
         return self._numbers
 
-    def system(self, plan: Plan, tell: Tell) -> Component:
+    def starter(self, logs: Path) -> Callable[..., Component]:
+        """Starts modules of ours with a config in a file that nobody else can read."""
+
+        def start(name: str, module: str, config: BaseModel, *arguments: str) -> Component:
+            short = name.replace("driver instance ", "driver-").replace(" ", "-")
+            path = self.scratch / f"{short}.json"
+            path.touch(mode=0o600)
+            path.write_text(config.model_dump_json())
+            return Component(
+                name,
+                module_argv(module, *arguments, str(path)),
+                log=logs / f"{short}.log",
+                launcher=self.launcher,
+                env=LARGE_ARRAYS,
+            )
+
+        return start
+
+    def system(self, plan: Plan, tell: Tell) -> RunningSystem:
         """The running system of these settings; started when it is not there yet."""
-        if self._system is not None and self._runs(plan.system):
-            return self._system
+        if self._running is not None and self._runs(plan.system):
+            return self._running
         self.stop_system()
         tell("starting the system")
-        timeout_s = plan.experiment.timeouts.start / 1e6
         scratch = self.scratch / f"system-{self.next_number()}"
         scratch.mkdir()
-        context = SystemContext(scratch=scratch, logs=self._logs, env=self.env)
-        ready, self.nodes = self._services.enter_context(plan.system.prepared(context))
-        self._settings = plan.system
-        system = self._system = ready.launch(context)
-
-        def meanwhile() -> None:
-            tell(str(system.latest.get("phase", {}).get("name", "starting the system")))
-
-        system.wait_for("up", timeout_s, meanwhile=meanwhile)
-        return system
+        context = SystemContext(
+            scratch=scratch,
+            logs=self._logs,
+            launcher=self.launcher,
+            timeout_s=plan.experiment.timeouts.start / 1e6,
+            tell=tell,
+        )
+        self._running, self._settings = plan.system.start(context), plan.system
+        return self._running
 
     def is_warm(self, settings: System) -> bool:
         return self._warm and self._runs(settings)
@@ -90,14 +108,13 @@ class Station:
         self._warm = True
 
     def _runs(self, settings: System) -> bool:
-        return self._system is not None and self._settings == settings and self._system.alive
+        return self._running is not None and self._settings == settings and self._running.alive
 
     def stop_system(self) -> None:
         """The next trial starts a new one."""
-        if self._system is not None:
-            self._system.stop()
-        self._services.close()
-        self._system, self._settings, self._warm, self.nodes = None, None, False, {}
+        if self._running is not None:
+            self._running.stop()
+        self._running, self._settings, self._warm = None, None, False
 
     def calculate(self, work: CalculationWork, master: str, tell: Tell) -> Findings:
         """Latency and validity of a trial, on Spark."""
@@ -127,5 +144,6 @@ class Station:
             "the calculation",
             module_argv("streamgauge.measure.calculate", str(path)),
             log=self._logs / "measure.log",
-            env={**LARGE_ARRAYS, **self.env, **find_java().env(scratch), **spark_env(master)},
+            launcher=self.launcher,
+            env={**LARGE_ARRAYS, **find_java().env(scratch), **spark_env(master)},
         )

@@ -8,20 +8,29 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from streamgauge.errors import ComponentError, RunInterrupted, StreamgaugeError
 from streamgauge.experiments.planning.study import Group, Study, StudyCase, plan_at
+from streamgauge.experiments.running.log import (
+    Decided,
+    Ended,
+    Event,
+    LogFile,
+    Progress,
+    RunLog,
+    StudyStarted,
+    Subscriber,
+)
+from streamgauge.experiments.running.log import Finished as RunFinished
 from streamgauge.experiments.running.measurement import Measurement
-from streamgauge.experiments.running.progress import Observer, Progress
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.searching import Searching
 from streamgauge.experiments.running.station import Station
-from streamgauge.experiments.summarising.study import Finished, together
-from streamgauge.experiments.summarising.trial import Facts
+from streamgauge.experiments.summarising.study import FinishedTrial, summarise_study
+from streamgauge.experiments.summarising.trial import RunState
 from streamgauge.measure.search import SearchResult
-from streamgauge.measure.summary import Status, Summary
-from streamgauge.report.case_words import case_label
+from streamgauge.measure.summary import Status, StudySummary, TrialSummary
+from streamgauge.report.cases import case_label
 from streamgauge.report.study import write_study_report
 
 
@@ -33,22 +42,23 @@ class StudyRun:
         study: Study,
         directory: RunDirectory,
         station: Station,
-        observer: Observer,
-        facts: Callable[[], Facts],
+        subscriber: Subscriber,
+        facts: Callable[[], RunState],
     ) -> None:
         self._study = study
         self._directory = directory
         self._station = station
-        self._observer = observer
+        self._subscriber = subscriber
+        self._log = RunLog(LogFile(directory.events), subscriber)
         self._facts = facts
         self._began = time.monotonic()
         self._overall = facts()
-        self._finished: list[Finished] = []
+        self._finished: list[FinishedTrial] = []
         self._failure: StreamgaugeError | None = None
         directory.write(directory.environment, self._overall.environment)
-        directory.log_event("study", command=self._overall.command, cases=len(study.cases))
+        self._log.publish(StudyStarted(self._overall.command, len(study.cases)))
 
-    def run(self) -> Summary:
+    def run(self) -> StudySummary:
         """Every case; a trial that fails does not take the others with it."""
         try:
             for number, group in enumerate(self._study.groups, 1):
@@ -80,7 +90,7 @@ class StudyRun:
         later_us = sum(map(self._study.group_us, self._study.groups[number:]))
         left_us = later_us + self._study.group_us(group)
         found: SearchResult | None = None
-        confirmed: Summary | None = None
+        confirmed: TrialSummary | None = None
         searching: Searching | None = None
         if group.searched:
             searching = Searching(
@@ -93,9 +103,10 @@ class StudyRun:
             )
             found = searching.run()
             confirmed = searching.confirmed if found.confirmed else None
-            self._directory.log_event("maximum", per_s=found.maximum_sustainable_per_s)
+            maximum = found.maximum_sustainable_per_s
+            self._log.publish(Decided("maximum", [found.in_words], {"per_s": maximum}))
             if found.maximum_sustainable_per_s is None:
-                self._finished.append(Finished(group.cases[0], 1, None, found))
+                self._finished.append(FinishedTrial(group.cases[0], 1, None, found))
                 return
         repetitions = range(1, self._study.experiment.repeat + 1)
         trials = list(itertools.product(group.cases, repetitions))
@@ -104,7 +115,7 @@ class StudyRun:
             is_first = case.share == 1.0 and repetition == 1
             if is_first and searching is not None and confirmed is not None:
                 run = str(searching.confirmed_in.relative_to(self._directory.path))
-                self._finished.append(Finished(case, repetition, confirmed, found, run))
+                self._finished.append(FinishedTrial(case, repetition, confirmed, found, run))
                 continue
             if place or group.searched:
                 # The start of the group is over.
@@ -119,8 +130,8 @@ class StudyRun:
         path = self._directory.trials / f"{number:02d}"
         place = str(path.relative_to(self._directory.path))
         if RunDirectory(path).finished:
-            summary = RunDirectory(path).read_summary()
-            self._finished.append(Finished(case, repetition, summary, found, place))
+            summary = RunDirectory(path).read_trial_summary()
+            self._finished.append(FinishedTrial(case, repetition, summary, found, place))
             return
         rate = None
         if case.share is not None and found is not None:
@@ -130,54 +141,52 @@ class StudyRun:
         facts = self._facts()
         facts.varied, facts.repetition = case.varied, repetition
         words = f"trial {number} of {self._study.trials}"
-        observer = self._part(words, case.varied, left_us)
+        subscriber = self._part(words, case.varied, left_us)
         directory = RunDirectory.inside(path)
-        measurement = Measurement(plan, directory, self._station, observer, facts)
+        measurement = Measurement(plan, directory, self._station, subscriber, facts)
         try:
             measurement.run()
         finally:
             # Also a trial that failed or was interrupted has a summary.
             if directory.summary.exists():
-                summary = directory.read_summary()
-                self._finished.append(Finished(case, repetition, summary, found, place))
+                summary = directory.read_trial_summary()
+                self._finished.append(FinishedTrial(case, repetition, summary, found, place))
 
-    def _conclude(self, failure: StreamgaugeError | None) -> Summary:
+    def _conclude(self, failure: StreamgaugeError | None) -> StudySummary:
         facts = self._overall
         if isinstance(failure, RunInterrupted):
             facts.status = Status.INTERRUPTED
         elif failure is not None:
             facts.status, facts.failure = Status.FAILED, failure.cause
         facts.phases_s["study"] = round(time.monotonic() - self._began, 1)
-        summary = together(self._study, self._directory, self._finished, facts)
+        summary = summarise_study(self._study, self._directory, self._finished, facts)
         self._directory.write(self._directory.summary, summary)
         write_study_report(summary, self._directory.path, self._directory.report)
-        self._directory.log_event("end", status=summary.status.value, verdict=summary.verdict.value)
-        self._observer.finished(summary)
+        self._log.publish(Ended(summary.status.value, summary.verdict.value))
+        self._log.publish(RunFinished(summary))
         return summary
 
-    def _part(self, words: str, varied: dict[str, object], left_us: int) -> Observer:
+    def _part(self, words: str, varied: dict[str, object], left_us: int) -> Subscriber:
         values = case_label(varied)
         label = f"{words}: {values}" if values else words
-        return _Part(self._observer, label, self._began, time.monotonic(), left_us / 1e6)
+        return _Part(self._subscriber, label, self._began, time.monotonic(), left_us / 1e6)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Shows a part of the study as what it is: a part."""
+    """Forwards the progress of a part of the study, with the times of the whole."""
 
-    whole: Observer
+    whole: Subscriber
     label: str
     began_s: float
     part_began_s: float
     left_s: float
 
-    def started(self, run: Path) -> None: ...
-
-    def progress(self, now: Progress) -> None:
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event, Progress):
+            return
         moment = time.monotonic()
         left = max(0.0, self.left_s - (moment - self.part_began_s))
-        self.whole.progress(
-            replace(now, part=self.label, elapsed_s=moment - self.began_s, remaining_s=left)
+        self.whole(
+            replace(event, part=self.label, elapsed_s=moment - self.began_s, remaining_s=left)
         )
-
-    def finished(self, summary: Summary) -> None: ...

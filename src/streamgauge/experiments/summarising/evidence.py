@@ -1,42 +1,32 @@
-"""Gathers what a trial has measured for the advice on tuning."""
+"""Collects the measurements of a trial that may show what limited it."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 
-from streamgauge.compute.session import is_local
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.running.run_directory import RunDirectory
-from streamgauge.measure.limits import Evidence, pulls_of
+from streamgauge.measure.limits import Evidence
+from streamgauge.measure.pulls import pulls_of
 from streamgauge.measure.record import RunRecord
-from streamgauge.measure.summary import Summary
+from streamgauge.measure.summary import TrialSummary
 from streamgauge.parts import read_parts
-from streamgauge.systems.spark.own_words import BatchWords
-from streamgauge.systems.spark.system import SparkSystem
 
 SAMPLED_EVENTS = 20_000
 
 
 def evidence(
-    plan: Plan,
-    directory: RunDirectory,
-    record: RunRecord,
-    summary: Summary,
-    own_words: list[dict[str, int]],
+    plan: Plan, directory: RunDirectory, record: RunRecord, summary: TrialSummary
 ) -> Evidence:
-    """Everything that may point at what limited the trial."""
-    system = plan.system
-    spark = system if isinstance(system, SparkSystem) else None
-    machine = os.cpu_count() or 1
+    """Everything that was measured from outside and may show a limit."""
+    system, instances = plan.system, plan.load.instances
     seconds = record.end_us / 1e6
     moved = summary.resources.get("system")
-    latency = summary.latency_ms
     return Evidence(
-        cores=spark.slots if spark else machine,
-        machine_cores=machine,
-        driver_instances=plan.load.instances,
+        cores=system.cores_used,
+        machine_cores=os.cpu_count() or 1,
+        driver_instances=instances,
         sustained=summary.sustained,
         at_maximum=plan.at_maximum,
         duration_s=seconds,
@@ -46,42 +36,31 @@ def evidence(
         lag_p99_ms=max(instance.lag_p99_us for instance in record.instances) / 1_000,
         max_lag_ms=plan.experiment.load.max_lag / 1_000,
         queue_share=max(one.queue_max / max(1, one.queue_limits[0]) for one in record.instances),
-        trigger_s=spark.trigger / 1e6 if spark else 0.0,
-        event_time_p50_ms=latency.event_time.p50,
-        processing_time_p50_ms=latency.processing_time.p50,
+        event_time_p50_ms=summary.latency_ms.event_time.p50,
         pulls=pulls_of(
-            [
-                read_parts(directory.driver(number) / "handovers")
-                for number in range(plan.load.instances)
-            ],
-            limited=spark is None or spark.max_events_per_batch is not None,
-            count_before=plan.load.schedule.build().count_before,
+            [read_parts(directory.driver(number) / "handovers") for number in range(instances)],
+            plan.built_load.count_before,
+            bounded=system.bounded_pulls,
         ),
-        batches=[BatchWords.model_validate(words) for words in own_words],
+        pause_s=system.pause_us / 1e6,
         hottest_key_share=_hottest_key_share(plan),
-        state_store=spark.state_store if spark else None,
-        shuffle_partitions=(spark.shuffle_partitions or spark.slots) if spark else None,
+        keyed_tasks=system.keyed_tasks,
         network_mb_per_s=moved.network_mb / seconds if moved and moved.network_mb else None,
-        memory_mb=_megabytes(spark.memory) if spark else None,
-        local=spark is None or spark.cluster is not None or is_local(spark.master),
+        local=system.runs_here,
     )
 
 
 def _hottest_key_share(plan: Plan) -> float | None:
-    """Of the events of the first stream, by the key of the results."""
-    stream, spec = next(iter(plan.load.streams.items()))
-    keys = [name for name in plan.query.shape.keys if name in spec.columns]
+    """Share of the most frequent key of the results among events of the first stream."""
+    load = plan.built_load
+    stream, source = next(iter(load.streams.items()))
+    keys = [name for name in plan.query.shape.keys if name in source.schema.names[1:]]
     if not keys:
         return None
-    instance = plan.load.instances_of(stream)[0]
-    schedule = plan.load.schedule.build()
-    count = min(SAMPLED_EVENTS, schedule.total // plan.load.instances)
-    events = plan.load.events(schedule, instance).batch(0, count)
-    found = Counter(zip(*(events.column(name).to_pylist() for name in keys), strict=True))
+    feed = load.feeds[load.instances_of(stream)[0]]
+    count = min(SAMPLED_EVENTS, load.total // load.instances, feed.times.total)
+    events = feed.events.batch(0, count)
+    values = zip(*(events.column(name).to_pylist() for name in keys), strict=True)
+    # As text, because a recorded column may hold lists.
+    found = Counter(map(repr, values))
     return max(found.values(), default=0) / count if count else None
-
-
-def _megabytes(size: str) -> float:
-    match = re.fullmatch(r"(\d+)([kmgt])", size)
-    assert match is not None
-    return float(int(match[1]) * 1024.0 ** ("kmgt".index(match[2]) - 1))

@@ -1,4 +1,4 @@
-"""What a summary means to a script: the exit code."""
+"""The exit code that a summary leads to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from streamgauge.measure.summary import Status, Summary, Verdict
 
 
 def exit_code(summary: Summary) -> ExitCode:
-    """The worst finding decides; see the contract in `docs/architecture.md`."""
+    """The first rule that applies; `docs/architecture.md` has the contract."""
     if summary.status is Status.INTERRUPTED:
         return ExitCode.INTERRUPTED
     if summary.status is Status.FAILED:
@@ -18,5 +18,5 @@ def exit_code(summary: Summary) -> ExitCode:
         return ExitCode.INVALID
     if summary.sustained is False or any(not t.passed for t in summary.thresholds):
         return ExitCode.FAILED
-    # Nobody could show that the results are right, so this is no success either.
+    # Results that could not be checked are no success.
     return ExitCode.VALID if summary.verdict is Verdict.VALID else ExitCode.INVALID

@@ -1,8 +1,11 @@
-"""What limited a run, from what was measured, with the figure that shows it."""
+"""What limited a run, as far as it shows from outside: true of every system.
 
-from streamgauge.measure.limits.evidence import Evidence, Pull
-from streamgauge.measure.limits.findings import limits
-from streamgauge.measure.limits.pulls import pulls_of
-from streamgauge.measure.limits.words import OWN_WORD
+A system adds the limits that only its own settings and statistics show (`System.limits`).
+"""
 
-__all__ = ["OWN_WORD", "Evidence", "Pull", "limits", "pulls_of"]
+from streamgauge.measure.limits.evidence import Evidence
+from streamgauge.measure.limits.findings import Finding, Kind, SystemAdvice
+from streamgauge.measure.limits.rules import limits
+from streamgauge.measure.limits.words import SELF_REPORTED
+
+__all__ = ["SELF_REPORTED", "Evidence", "Finding", "Kind", "SystemAdvice", "limits"]

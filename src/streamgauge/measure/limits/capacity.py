@@ -1,109 +1,100 @@
-"""Limits of capacity: our own driver, the cores, and work that only one core can do."""
+"""Limits of capacity: the driver and the sink, the cores, and work that one core must do."""
 
 from __future__ import annotations
 
 from math import ceil
 
 from streamgauge.measure.limits.evidence import Evidence
+from streamgauge.measure.limits.findings import Finding, Kind, SystemAdvice
 from streamgauge.measure.limits.words import cores, counted, duration, percent, ratio
-from streamgauge.measure.summary import Limit
 
+DRIVER = Kind("driver", "our own driver", "The driver or the sink of streamgauge, not the system.")
+CPU = Kind("CPU", "CPU", "The cores of the system, or of the machine, were busy.")
+HOT_KEY = Kind(
+    "hot key", "one hot key", "One task has most of the work; other cores are idle.", ordinary=True
+)
 MOST_INSTANCES = 256
+_MOST_CPUS = 64
 _NEAR = 0.8
-"""Of the lag that is allowed."""
+"""Share of the lag that is allowed."""
 _BUSY = 0.85
-"""Of a core, or of all cores of the system."""
-_IN_VAIN = 0.75
-"""A hot key matters when fewer than this share of the tasks can work at a time."""
+"""Share of a core, or of all cores of the system."""
+_UNDIVIDED = 0.75
+"""A hot key is a limit if at most this share of the tasks can work at a time."""
 
 
-def driver(evidence: Evidence) -> Limit | None:
-    """Our own generators and our own sink."""
-    signs = (_late(evidence), _generators(evidence), _sink(evidence), _shared(evidence))
+def driver(evidence: Evidence, advice: SystemAdvice) -> Finding | None:
+    """The generators and the sink of streamgauge itself."""
+    signs = (_late(evidence), _generators(evidence), _sink(evidence), _shared(evidence, advice))
     found = sorted((sign for sign in signs if sign), key=lambda sign: sign.strength, reverse=True)
     if not found:
         return None
-    return Limit(
-        kind="driver",
-        shown_by="; ".join(sign.shown_by for sign in found),
-        advice=" ".join(dict.fromkeys(sign.advice for sign in found)),
-        strength=found[0].strength,
-    )
+    shown = "; ".join(sign.shown_by for sign in found)
+    advised = " ".join(dict.fromkeys(sign.advice for sign in found))
+    return Finding(DRIVER, found[0].strength, shown, advised)
 
 
-def _late(evidence: Evidence) -> Limit | None:
+def _late(evidence: Evidence) -> Finding | None:
     lag, allowed = evidence.lag_p99_ms, evidence.max_lag_ms
     if lag <= 0 or lag < _NEAR * allowed:
         return None
-    return Limit(
-        kind="driver",
-        shown_by=f"the generator was late itself: p99 of its lag {duration(lag)}, allowed "
-        f"{duration(allowed)}",
-        advice=_more_instances(evidence),
-        strength=ratio(lag, allowed) if allowed > 0 else 1.0,
-    )
+    strength = ratio(lag, allowed) if allowed > 0 else 1.0
+    shown = f"the generator was late: p99 lag {duration(lag)}, allowed {duration(allowed)}"
+    return Finding(DRIVER, strength, shown, _more_instances(evidence))
 
 
-def _generators(evidence: Evidence) -> Limit | None:
-    cpu = evidence.cpu_percent.get("driver", 0.0)
-    share = ratio(cpu, 100 * evidence.driver_instances)
+def _generators(evidence: Evidence) -> Finding | None:
+    used = evidence.cpu_percent.get("driver", 0.0)
+    share = ratio(used, 100 * evidence.driver_instances)
     if share < _BUSY:
         return None
-    return Limit(
-        kind="driver",
-        shown_by=f"{counted(evidence.driver_instances, 'driver instance')} used {cores(cpu)} "
-        f"cores, {percent(share)} of one core each",
-        advice=_more_instances(evidence),
-        strength=share,
+    shown = (
+        f"{counted(evidence.driver_instances, 'driver instance')} used {cores(used)} cores, "
+        f"{percent(share)} of one core each"
     )
+    return Finding(DRIVER, share, shown, _more_instances(evidence))
 
 
 def _more_instances(evidence: Evidence) -> str:
     more = min(2 * evidence.driver_instances, MOST_INSTANCES)
     return (
-        f"Spread the events over more generators: `--set load.instances={more}`, on a machine "
-        "that has the cores for them. Until then the figures say as much about the driver as "
-        "about the system."
+        f"Divide the events among more generators: `--set load.instances={more}`, on a machine "
+        "with enough cores for them. Until then the figures describe the driver as much as the "
+        "system."
     )
 
 
-def _sink(evidence: Evidence) -> Limit | None:
-    cpu = evidence.cpu_percent.get("sink", 0.0)
-    if cpu < 100 * _BUSY:
+def _sink(evidence: Evidence) -> Finding | None:
+    used = evidence.cpu_percent.get("sink", 0.0)
+    if used < 100 * _BUSY:
         return None
-    return Limit(
-        kind="driver",
-        shown_by=f"the sink, which is one process, used {cores(cpu)} cores",
-        advice="There is only one sink. Let the query send fewer results: longer windows, or "
+    return Finding(
+        DRIVER,
+        strength=ratio(used, 100),
+        shown_by=f"the sink, which is one process, used {cores(used)} cores",
+        advice="There is only one sink. Make the query send fewer results: longer windows, or "
         "`--set workload.output_mode=append`.",
-        strength=ratio(cpu, 100),
     )
 
 
-def _shared(evidence: Evidence) -> Limit | None:
-    """Driver and system on one machine that has no core left."""
+def _shared(evidence: Evidence, advice: SystemAdvice) -> Finding | None:
+    """Driver and system share a machine that has no core left."""
     own = evidence.own_cpu
-    apart = evidence.cores + own / 100 <= evidence.machine_cores
-    if not (evidence.local and evidence.machine_is_full) or apart or own <= 0:
+    fits = evidence.cores + own / 100 <= evidence.machine_cores
+    if not (evidence.local and evidence.machine_is_full) or fits or own <= 0:
         return None
-    return Limit(
-        kind="driver",
-        shown_by=f"driver and sink took {cores(own)} of the machine's "
-        f"{counted(evidence.machine_cores, 'core')}, which the system would otherwise have",
-        advice=f"Use a machine with {evidence.cores + ceil(own / 100)} cores or more"
-        f"{_pinned(evidence)}.",
+    cpus = ", ".join(map(str, range(min(evidence.cores, _MOST_CPUS))))
+    pin = f", and give the system its own: {advice.pin.format(cpus=cpus)}" if advice.pin else ""
+    return Finding(
+        DRIVER,
         strength=ratio(own, 100 * evidence.machine_cores),
+        shown_by=f"driver and sink used {cores(own)} of the machine's "
+        f"{counted(evidence.machine_cores, 'core')}, which were not available to the system",
+        advice=f"Use a machine with {evidence.cores + ceil(own / 100)} cores or more{pin}.",
     )
 
 
-def _pinned(evidence: Evidence) -> str:
-    if not evidence.is_spark:
-        return ""
-    cpus = ", ".join(map(str, range(min(evidence.cores, 64))))
-    return f", and give the system its own: `--set 'system.cpus=[{cpus}]'`"
-
-
-def cpu(evidence: Evidence) -> Limit | None:
+def cpu(evidence: Evidence, advice: SystemAdvice) -> Finding | None:
     """All cores of the system are busy, or all of the machine."""
     used, share = evidence.system_cpu, evidence.system_share
     if used is None or share is None:
@@ -118,61 +109,56 @@ def cpu(evidence: Evidence) -> Limit | None:
         )
     else:
         return None
-    return Limit(kind="CPU", shown_by=shown, advice=_more_cores(evidence), strength=min(1.0, share))
+    more = _more_cores(evidence, advice)
+    less = "Or reduce the work for each event: the other entries show where the time goes."
+    return Finding(CPU, min(1.0, share), shown, f"Give the system more cores{more}. {less}")
 
 
-def _more_cores(evidence: Evidence) -> str:
-    less = " Or have it do less for each event: the other entries say where the time goes."
+def _more_cores(evidence: Evidence, advice: SystemAdvice) -> str:
     free = evidence.machine_cores - ceil(evidence.own_cpu / 100)
     if evidence.machine_is_full or free <= evidence.cores:
-        how = "on a larger machine"
-        if evidence.is_spark:
-            how += " or in a cluster (`--set system.master=spark://HOST:7077`)"
-        return f"Give the system more cores, {how}.{less}"
-    if not evidence.is_spark:
-        return f"Give the system more cores: this machine has {free} for it.{less}"
-    return f"Give the system more cores: `--set 'system.master=local[{free}]'`.{less}"
+        cluster = f" or in a cluster ({advice.more_machines})" if advice.more_machines else ""
+        return f", on a larger machine{cluster}"
+    return f": {advice.more_cores.format(cores=free) or f'this machine has {free} for it'}"
 
 
-def hot_key(evidence: Evidence) -> Limit | None:
-    """One task has most of the work, and the other cores wait for it."""
+def hot_key(evidence: Evidence) -> Finding | None:
+    """One task has most of the work while the other cores are idle."""
     used, key = evidence.system_cpu, evidence.hottest_key_share
     if used is None or evidence.usable_cores < 2:
         return None
     if key is None:
         return _one_core(evidence, used)
-    tasks = evidence.shuffle_partitions or evidence.usable_cores
-    hottest = key + (1 - key) / tasks
+    hottest = key + (1 - key) / (evidence.keyed_tasks or evidence.usable_cores)
     can_work = 1 / hottest
-    of_it = used / 100 / can_work
-    if can_work > _IN_VAIN * evidence.parallel or not 0.6 <= of_it <= 1.3:
+    used_of_these = used / 100 / can_work
+    if can_work > _UNDIVIDED * evidence.busy_tasks or not 0.6 <= used_of_these <= 1.3:
         return None
     strength = max(hottest, 1 - ratio(used, 100 * evidence.usable_cores))
-    return Limit(
-        kind="hot key",
-        shown_by=f"{percent(key)} of the events have the same key, so one task has at least "
-        f"{percent(hottest)} of the work after the shuffle and no more than {can_work:.2f} cores "
-        f"can work at a time; the system used {cores(used)} of its "
-        f"{counted(evidence.usable_cores, 'core')}",
-        advice="More cores do not help. Split the key (add a small random number to it, aggregate, "
-        "then aggregate again without it), or aggregate before the shuffle. To see what the key "
-        "costs: `--set workload.distribution=uniform`.",
-        # Without a backlog it may be so, and did no harm.
+    return Finding(
+        HOT_KEY,
+        # Without a backlog a hot key may be there and cause no harm.
         strength=strength if evidence.behind else strength / 2,
+        shown_by=f"{percent(key)} of the events have the same key, so one task has at least "
+        f"{percent(hottest)} of the work by key, and no more than {can_work:.2f} cores can work at "
+        f"a time; the system used {cores(used)} of its {counted(evidence.usable_cores, 'core')}",
+        advice="More cores do not help. Split the key (add a small random number to it, aggregate, "
+        "then aggregate again without it), or aggregate before the events are divided by key. To "
+        "measure the cost of the key: `--set workload.distribution=uniform`.",
     )
 
 
-def _one_core(evidence: Evidence, used: float) -> Limit | None:
+def _one_core(evidence: Evidence, used: float) -> Finding | None:
     if not (evidence.behind and 80 <= used <= 125):
         return None
-    return Limit(
-        kind="hot key",
-        shown_by=f"the system fell behind with {cores(used)} of its "
-        f"{counted(evidence.usable_cores, 'core')}: something runs on one core only. How often "
-        "the most frequent key comes is not known, so a hot key cannot be told from other work "
-        "that is not divided",
-        advice="To see whether it is the key: `--set workload.distribution=uniform`, or events "
-        "of your own with even keys. To see whether it is the reading: "
-        f"`--set load.instances={min(2 * evidence.driver_instances, MOST_INSTANCES)}`.",
+    return Finding(
+        HOT_KEY,
         strength=0.5 * (1 - ratio(used, 100 * evidence.usable_cores)),
+        shown_by=f"the system fell behind with {cores(used)} of its "
+        f"{counted(evidence.usable_cores, 'core')}: some work runs on one core only. The share of "
+        "the most frequent key is not known, so this may be a hot key or other work that is not "
+        "divided",
+        advice="To test the key: `--set workload.distribution=uniform`, or events of your own with "
+        "even keys. To test the reading: "
+        f"`--set load.instances={min(2 * evidence.driver_instances, MOST_INSTANCES)}`.",
     )

@@ -1,97 +1,128 @@
-"""All limits together, the strongest first."""
+"""What rules find: a kind of limit, the figure that shows it, and advice; and their ranking."""
 
 from __future__ import annotations
 
-from streamgauge.measure.limits import batch_time, capacity
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from streamgauge.measure.limits.evidence import Evidence
-from streamgauge.measure.limits.mean_batch import mean_batch
 from streamgauge.measure.limits.words import cores, counted, percent
 from streamgauge.measure.summary import Limit
 
 LEAST = 0.1
-"""What explains less is not worth a line."""
+"""A finding of less strength is left out."""
 _STRONG = 0.5
-_WELL_BELOW = 0.75
-"""A system that uses less of its cores has room left."""
-_WORK = frozenset({"source", "state", "shuffle", "compute", "hot key"})
-"""What a system does anyway: no limit as long as it is done in time and cores are left."""
+_ROOM = 0.75
+"""A system that uses a smaller share of its cores has cores left."""
 
 
-def limits(evidence: Evidence) -> list[Limit]:
-    """What held the run back, or might have; empty only if nothing was measured.
+@dataclass(frozen=True)
+class Kind:
+    """A kind of limit."""
 
-    The strength is the share of time or capacity that a limit explains: of the time from one
-    micro-batch to the next, of the cores, or of the lag that is allowed. Limits overlap, so they
-    do not add up to one: a system whose cores are all busy also spends its time on something.
+    name: str
+    label: str
+    meaning: str
+    ordinary: bool = False
+    """Work that every run has: no limit while the system keeps up and has cores left."""
+
+
+NOTHING = Kind("none", "nothing", "The system kept up and had cores left.")
+UNKNOWN = Kind("unknown", "unknown", "No measurement shows a limit.")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One possible limit of a run.
+
+    The strength is the share of time or capacity that it explains: of the time from one batch to
+    the next, of the cores, or of the lag that is allowed.
     """
-    if evidence.nothing_measured:
-        return []
-    found = [one for one in _all(evidence) if one.strength >= LEAST]
+
+    kind: Kind
+    strength: float
+    shown_by: str
+    advice: str
+    self_reported: bool = False
+
+    def limit(self) -> Limit:
+        return Limit(
+            kind=self.kind.name,
+            label=self.kind.label,
+            meaning=self.kind.meaning,
+            shown_by=self.shown_by,
+            advice=self.advice,
+            strength=round(self.strength, 3),
+            self_reported=self.self_reported,
+        )
+
+
+@dataclass(frozen=True)
+class SystemAdvice:
+    """The settings of a system that general advice refers to; empty: the system has none."""
+
+    more_cores: str = ""
+    """Gives the system `{cores}` cores of this machine."""
+    more_machines: str = ""
+    """Runs the system on more machines than this one."""
+    pin: str = ""
+    """Pins the system to the CPUs `{cpus}`."""
+
+
+def ranked(evidence: Evidence, candidates: Iterable[Finding | None]) -> list[Limit]:
+    """The findings that matter, strongest first; those of equal strength in the given order.
+
+    Limits overlap, so their strengths do not add up to one: a system whose cores are all busy also
+    spends its time on something. Never empty: without a limit the result is `none` or `unknown`.
+    """
+    found = [one for one in candidates if one is not None and one.strength >= LEAST]
     kept_up = evidence.sustained and not evidence.at_maximum
     if kept_up and (not found or _calm(evidence, found)):
-        return [_nothing(evidence)]
+        return [_nothing(evidence).limit()]
     if not found:
-        return [_unknown(evidence)]
+        return [_unknown(evidence).limit()]
     found.sort(key=lambda one: one.strength, reverse=True)
-    return [one.model_copy(update={"strength": round(one.strength, 3)}) for one in found]
+    return [one.limit() for one in found]
 
 
-def _all(evidence: Evidence) -> list[Limit]:
-    """In the order in which those of equal strength are named."""
-    found = [rule(evidence) for rule in (capacity.driver, capacity.cpu, capacity.hot_key)]
-    batch = mean_batch(evidence)
-    if batch is not None:
-        found += [
-            rule(evidence, batch)
-            for rule in (
-                batch_time.trigger,
-                batch_time.fixed_cost,
-                batch_time.source,
-                batch_time.state,
-                batch_time.shuffle,
-            )
-        ]
-    return [one for one in found if one is not None]
+def _calm(evidence: Evidence, found: list[Finding]) -> bool:
+    strong = any(one.strength >= _STRONG and not one.kind.ordinary for one in found)
+    return _has_room(evidence) and evidence.queue_share < 1 and not strong
 
 
-def _calm(evidence: Evidence, found: list[Limit]) -> bool:
+def _has_room(evidence: Evidence) -> bool:
+    return evidence.system_share is None or evidence.system_share < _ROOM
+
+
+def _nothing(evidence: Evidence) -> Finding:
     share = evidence.system_share
-    room = share is None or share < _WELL_BELOW
-    strong = any(one.strength >= _STRONG and one.kind not in _WORK for one in found)
-    return room and evidence.queue_share < 1 and not strong
-
-
-def _nothing(evidence: Evidence) -> Limit:
-    share = evidence.system_share
-    room = share is None or share < _WELL_BELOW
-    return Limit(
-        kind="none",
+    return Finding(
+        NOTHING,
+        strength=0.0 if share is None else 1 - min(1.0, share),
         shown_by=f"not limited: the system kept up; {_used(evidence)}",
-        advice="To find out how much it sustains: `--set load.rate=search`."
-        if room
-        else "Little is left: a somewhat higher rate takes all cores.",
-        strength=0.0 if share is None else round(1 - min(1.0, share), 3),
+        advice="To find the highest rate that the system sustains: `--set load.rate=search`."
+        if _has_room(evidence)
+        else "Few cores are left: a slightly higher rate uses all of them.",
     )
 
 
-def _unknown(evidence: Evidence) -> Limit:
+def _unknown(evidence: Evidence) -> Finding:
     how = "the run has no verdict"
     if evidence.behind:
         how = "the system fell behind"
     elif evidence.at_maximum:
-        how = "a search found no more than this"
-    return Limit(
-        kind="unknown",
-        shown_by=f"{how}, and nothing that was measured says why; {_used(evidence)}",
-        advice="Look at the charts of queue and CPU for the moment at which it began, and into the "
-        "log of the system.",
+        how = "a search found no higher rate"
+    return Finding(
+        UNKNOWN,
         strength=0.0,
+        shown_by=f"{how}, and no measurement shows the reason; {_used(evidence)}",
+        advice="Find the time at which the queue began to grow in the charts of queue and CPU, and "
+        "read the log of the system around that time.",
     )
 
 
 def _used(evidence: Evidence) -> str:
     used, share = evidence.system_cpu, evidence.system_share
     if used is None or share is None:
-        return "its CPU was not seen"
-    of_all = counted(evidence.usable_cores, "core")
-    return f"it used {cores(used)} of {of_all} ({percent(share)})"
+        return "its CPU was not measured"
+    return f"it used {cores(used)} of {counted(evidence.usable_cores, 'core')} ({percent(share)})"

@@ -1,13 +1,13 @@
-"""Shares, and figures in words: every number with its unit."""
+"""Shares, and figures as text: every number with its unit."""
 
 from __future__ import annotations
 
-OWN_WORD = "Spark's own word"
-"""Marks a figure that was not measured from outside."""
+SELF_REPORTED = "self-reported"
+"""Marks a figure that the system reports and that was not measured from outside."""
 
 
 def ratio(part: float, whole: float) -> float:
-    """The part as a share of the whole, from 0 to 1; nothing is a share of nothing."""
+    """The part as a share of the whole, from 0 to 1; 0 if the whole is 0."""
     return min(1.0, max(0.0, part / whole)) if whole > 0 else 0.0
 
 

@@ -1,20 +1,22 @@
 """The search for the maximum sustainable throughput: pure, deterministic, resumable."""
 
+from streamgauge.measure.search.flow import FlowJudge
+from streamgauge.measure.search.judge import ProbeJudge, judge_of
 from streamgauge.measure.search.probe import (
     WARM_UP_US,
-    ProbeJudge,
+    BatchJudge,
     ProbeOrder,
     ProbeOutcome,
     ProbeVerdict,
 )
-from streamgauge.measure.search.pulls import Look
 from streamgauge.measure.search.result import SearchResult
 from streamgauge.measure.search.search import Search, estimated_us
 from streamgauge.measure.search.settings import SearchSettings
 
 __all__ = [
     "WARM_UP_US",
-    "Look",
+    "BatchJudge",
+    "FlowJudge",
     "ProbeJudge",
     "ProbeOrder",
     "ProbeOutcome",
@@ -23,4 +25,5 @@ __all__ = [
     "SearchResult",
     "SearchSettings",
     "estimated_us",
+    "judge_of",
 ]

@@ -8,7 +8,9 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from streamgauge.measure.search.pulls import Estimate, Look, Pull, Staircase, estimate
+from streamgauge.driver.observations import Observation
+from streamgauge.measure.pulls import Pull
+from streamgauge.measure.search.pulls import Estimate, Staircase, estimate
 from streamgauge.units import SECOND_US
 
 ProbeKind = Literal["saturate", "narrow", "confirm"]
@@ -87,7 +89,7 @@ class ProbeOutcome(BaseModel):
         return 1 - self.drained_per_s / self.rate_per_s
 
 
-class ProbeJudge:
+class BatchJudge:
     """Looks at the queues of a running probe, all driver instances together."""
 
     def __init__(
@@ -108,11 +110,11 @@ class ProbeJudge:
         self._verdict: ProbeVerdict | None = None
         self._bound_per_s: float | None = None
 
-    def look(self, look: Look) -> ProbeVerdict | None:
+    def look(self, seen: Observation) -> ProbeVerdict | None:
         """The verdict as soon as it is clear, None while it is not."""
         if self._verdict is not None:
             return self._verdict
-        came_back = self._stairs.look(look)
+        came_back = self._stairs.look(seen)
         if self._stairs.time_s < self._shortest_s:
             return None
         if came_back and self._order.kind == "saturate":
@@ -196,7 +198,7 @@ class ProbeJudge:
     def _steady_pulls(self) -> list[Pull]:
         pulls = self._stairs.pulls(max(WARM_UP_S, WARM_UP_SHARE * self._stairs.time_s))
         running = self._stairs.running
-        if running and running.at_s >= WARM_UP_S:
+        if running and running.start_s >= WARM_UP_S:
             # A pull that is not worked off counts as soon as it lasts longer than others, and than
             # a stall explains.
             busy_s = sum(pull.busy_s for pull in pulls) or 1.0
@@ -266,7 +268,7 @@ class ProbeJudge:
         if self._estimate is None:
             return "failed" if self._age_s > STUCK_S else "doubtful"
         if self._estimate.settling:
-            late = [pull for pull in pulls if pull.at_s > self._stairs.time_s / 2]
+            late = [pull for pull in pulls if pull.start_s > self._stairs.time_s / 2]
             self._estimate = estimate(late if len(late) >= 4 else pulls, self._rate_per_s)
         above = (self._growth - self._tolerated) / self._estimate.uncertainty
         if abs(above) < 1 and self._order.kind == "narrow":

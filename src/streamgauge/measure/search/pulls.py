@@ -14,6 +14,8 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from streamgauge.driver.observations import Observation
+from streamgauge.measure.pulls import Pull
 from streamgauge.units import SECOND_US
 
 ASKED_S = 0.5
@@ -31,36 +33,14 @@ FAR = 0.1
 """An estimate for larger pulls than were seen is not made when it would be less sure than that."""
 MOST_GAIN = 1.5
 """Nor when it would be so many times what was ever seen: where a slow spell of the machine made a
-pull large and the next spell worked it off in no time, size seems to cost nothing."""
+pull large and the next spell processed it quickly, size seems to cost nothing."""
 ACCEPTABLE_S = 3.0
 """A pull of what comes in that time is of normal size still."""
 
 
-class Pull(NamedTuple):
-    """The system took that many events, and came back for more after that time."""
-
-    at_s: float
-    events: int
-    busy_s: float
-    left: int
-    """What still waited after it."""
-
-
-class Look(NamedTuple):
-    """What all driver instances together say of one moment, counted from the start of the load."""
-
-    time_us: int
-    offered: int
-    drained: int
-    worked_off: int
-    """What the system was through with when it came for the last of what is drained."""
-    pulled_us: int
-    """When it came for it."""
-
-
 class _Step(NamedTuple):
-    at_s: float
-    worked_off: int
+    start_s: float
+    processed: int
     left: int
 
 
@@ -74,15 +54,15 @@ class Staircase:
         self._steps: list[_Step] = []
         self._first: tuple[float, int] | None = None
 
-    def look(self, look: Look) -> bool:
+    def look(self, seen: Observation) -> bool:
         """Whether the system has come back for more."""
-        time_s = look.time_us / SECOND_US
-        came_back = look.drained > self.drained
+        time_s = seen.time_us / SECOND_US
+        came_back = seen.taken > self.drained
         if came_back:
-            left = look.offered - look.drained
-            self._steps.append(_Step(look.pulled_us / SECOND_US, look.worked_off, left))
-        self._first = self._first or (time_s, look.offered)
-        self.time_s, self.offered, self.drained = time_s, look.offered, look.drained
+            left = seen.offered - seen.taken
+            self._steps.append(_Step(seen.taken_at_us / SECOND_US, seen.finished, left))
+        self._first = self._first or (time_s, seen.offered)
+        self.time_s, self.offered, self.drained = time_s, seen.offered, seen.taken
         return came_back
 
     @property
@@ -94,20 +74,20 @@ class Staircase:
 
     @property
     def undone(self) -> int:
-        """Events offered but not yet worked off: those that wait, and those of the last pull."""
-        return self.offered - (self._steps[-1].worked_off if self._steps else 0)
+        """Events offered but not yet processed: those that wait, and those of the last pull."""
+        return self.offered - (self._steps[-1].processed if self._steps else 0)
 
     def pulls(self, since_s: float) -> list[Pull]:
-        """Those that are worked off."""
+        """The pulls whose events are processed."""
         return [
             Pull(
-                step.at_s,
-                then.worked_off - step.worked_off,
-                then.at_s - step.at_s,
+                step.start_s,
+                then.processed - step.processed,
+                then.start_s - step.start_s,
                 step.left,
             )
             for step, then in itertools.pairwise(self._steps)
-            if step.at_s >= since_s
+            if step.start_s >= since_s
         ]
 
     @property
@@ -116,8 +96,8 @@ class Staircase:
         if not self._steps:
             return None
         step = self._steps[-1]
-        events = self.drained - step.worked_off
-        return Pull(step.at_s, events, self.time_s - step.at_s, step.left)
+        events = self.drained - step.processed
+        return Pull(step.start_s, events, self.time_s - step.start_s, step.left)
 
 
 class Estimate(NamedTuple):
@@ -168,7 +148,7 @@ def _true_scatter(scatter: float, usual_s: float) -> float:
 def _seconds_per_event(pulls: Sequence[Pull]) -> float:
     """The slope of busy time over size, which a fixed time per pull does not enter.
 
-    Where all pulls are of about one size nobody can tell the two apart.
+    Pulls that are all of about one size do not separate the two.
     """
     whole = statistics.median(pull.busy_s / pull.events for pull in pulls)
     largest = max(pull.events for pull in pulls)

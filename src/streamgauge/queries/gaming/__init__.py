@@ -1,0 +1,1 @@
+"""Queries over the gaming data set."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import TYPE_CHECKING, Literal
 
@@ -11,10 +11,9 @@ import pyarrow as pa
 from pydantic import Field
 
 from streamgauge.compute.tasks import spread
-from streamgauge.driver.sink import LATEST_EVENT_TIME
-from streamgauge.events.spec import EVENT_TIME, DataSet
-from streamgauge.queries.base import ResultShape
-from streamgauge.queries.gaming.windows import WindowedQuery
+from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
+from streamgauge.queries.base import Input, ResultShape
+from streamgauge.queries.gaming.windows import WindowedQuery, moments
 from streamgauge.queries.replay import Columns, Replay, Slice
 
 if TYPE_CHECKING:
@@ -39,8 +38,8 @@ class AggregationQuery(WindowedQuery):
     )
 
     @property
-    def data_set(self) -> DataSet:
-        return self.data("purchases")
+    def inputs(self) -> Mapping[str, Input]:
+        return self.gaming_streams("purchases", reads=self._reads)
 
     @property
     def shape(self) -> ResultShape:
@@ -51,13 +50,12 @@ class AggregationQuery(WindowedQuery):
         return ("gem_pack",) if self.windows == "partitioned" else ()
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def _reads(self) -> tuple[str, ...]:
         return (*self._key, "price_cents")
 
-    def define(self, *streams: DataFrame) -> DataFrame:
+    def on_spark(self, purchases: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
-        (purchases,) = streams
         return (
             purchases.groupBy(F.window("event_time", *self.spark_window), *self._key)
             .agg(
@@ -73,13 +71,30 @@ class AggregationQuery(WindowedQuery):
             )
         )
 
+    def on_windows(self, *, start_us: int, purchases: Columns) -> pa.Table:
+        """Sums and counts of one window, per key."""
+        times = purchases[EVENT_TIME]
+        groups = purchases["gem_pack"] if self._key else np.zeros(len(times), dtype=np.int64)
+        keys, group = np.unique(groups, return_inverse=True)
+        latest = np.zeros(len(keys), dtype=np.int64)
+        np.maximum.at(latest, group, times)
+        totals = np.bincount(group, weights=purchases["price_cents"], minlength=len(keys))
+        columns = {
+            "window_start": moments(start_us, len(keys)),
+            "window_end": moments(start_us + self.window, len(keys)),
+            **{name: pa.array(keys.astype(np.int32)) for name in self._key},
+            "average_price_cents": pa.array(totals / np.bincount(group, minlength=len(keys))),
+            LATEST_EVENT_TIME: moments(latest),
+        }
+        return pa.table(columns)
+
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         """Sums per pane (the common divisor of length and slide) with NumPy, panes into windows."""
         from pyspark.sql import functions as F  # noqa: N812
 
         pane_us = gcd(self.window, self.slide_us)
         keys = self.keys if self.windows == "partitioned" else 1
-        names = self.reads
+        names = self._reads
 
         def partial_sums(slices: Iterator[Slice]) -> Iterator[pa.RecordBatch]:
             for part in slices:

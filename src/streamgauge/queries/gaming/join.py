@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from streamgauge.compute.tasks import spread
-from streamgauge.driver.sink import LATEST_EVENT_TIME
-from streamgauge.events.spec import EVENT_TIME, DataSet
-from streamgauge.queries.base import ResultShape
-from streamgauge.queries.gaming.windows import WindowedQuery
-from streamgauge.queries.replay import Replay
+from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
+from streamgauge.queries.base import Input, ResultShape
+from streamgauge.queries.gaming.windows import TIME, WindowedQuery, moments
+from streamgauge.queries.replay import Columns, Replay
 from streamgauge.units import Share, WholeNumber
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_TIME = pa.timestamp("us", tz="UTC")
 _PAIRS = pa.schema(
     [
-        ("window_start", _TIME),
+        ("window_start", TIME),
         ("user", pa.int32()),
         ("gem_pack", pa.int32()),
         ("purchase_us", pa.int64()),
         ("ad_us", pa.int64()),
         ("price_cents", pa.int32()),
-        (LATEST_EVENT_TIME, _TIME),
+        (LATEST_EVENT_TIME, TIME),
     ]
 )
 _COLUMNS = ("user", "gem_pack", "price_cents")
@@ -39,27 +36,25 @@ _COLUMNS = ("user", "gem_pack", "price_cents")
 class JoinQuery(WindowedQuery):
     """Q2: pairs of a purchase and an ad of one user and gem pack, with the higher price."""
 
+    results: ClassVar[pa.Schema] = _PAIRS
+
     keys: WholeNumber = Field(default=10_000, ge=1, le=1 << 30, description="users, and gem packs")
     selectivity: Share = Field(default=1.0, description="share of ads that can find a purchase")
 
     @property
-    def data_set(self) -> DataSet:
-        return self.data("purchases", "ads", selectivity=self.selectivity)
+    def inputs(self) -> Mapping[str, Input]:
+        return self.gaming_streams("purchases", "ads", reads=_COLUMNS, selectivity=self.selectivity)
 
     @property
     def shape(self) -> ResultShape:
         # A pair is emitted when its second half arrives, so every pair is expected.
         return ResultShape(keys=("window_start", "user", "gem_pack", "purchase_us", "ad_us"))
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return _COLUMNS
-
-    def define(self, *streams: DataFrame) -> DataFrame:
+    def on_spark(self, purchases: DataFrame, ads: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
         join = self._by_time if self.slide_us < self.window else self._by_window
-        return join(*streams).select(
+        return join(purchases, ads).select(
             "window_start",
             "user",
             "gem_pack",
@@ -129,37 +124,30 @@ class JoinQuery(WindowedQuery):
         windows = pairs.where(first <= last).withColumn("start_us", starts)
         return windows.withColumn("window_start", F.timestamp_micros("start_us"))
 
+    def on_windows(self, *, start_us: int, purchases: Columns, ads: Columns) -> pa.RecordBatch:
+        """The pairs of one window, with a sort-merge join."""
+        left, right = matches(_combined(purchases), _combined(ads))
+        purchase_us, ad_us = purchases[EVENT_TIME][left], ads[EVENT_TIME][right]
+        prices = np.maximum(purchases["price_cents"][left], ads["price_cents"][right])
+        return pa.record_batch(
+            [
+                moments(start_us, len(left)),
+                purchases["user"][left].astype(np.int32),
+                purchases["gem_pack"][left].astype(np.int32),
+                purchase_us,
+                ad_us,
+                prices.astype(np.int32),
+                moments(np.maximum(purchase_us, ad_us)),
+            ],
+            schema=_PAIRS,
+        )
+
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        """Each window by itself, with a sort-merge join in NumPy."""
-
-        def pairs(starts: Iterator[int]) -> Iterator[pa.RecordBatch]:
-            for start in starts:
-                yield _pairs_of_window(replay, start, self.window)
-
-        return spread(spark, self.window_starts(replay), pairs, _PAIRS)
+        """Each window by itself, with NumPy."""
+        return self.window_by_window(spark, replay)
 
 
-def _pairs_of_window(replay: Replay, start: int, length: int) -> pa.RecordBatch:
-    purchases = replay.between("purchases", start, start + length, _COLUMNS)
-    ads = replay.between("ads", start, start + length, _COLUMNS)
-    left, right = matches(_combined(purchases), _combined(ads))
-    purchase_us, ad_us = purchases[EVENT_TIME][left], ads[EVENT_TIME][right]
-    prices = np.maximum(purchases["price_cents"][left], ads["price_cents"][right])
-    return pa.record_batch(
-        [
-            pa.array(np.full(len(left), start, dtype=np.int64)).cast(_TIME),
-            purchases["user"][left].astype(np.int32),
-            purchases["gem_pack"][left].astype(np.int32),
-            purchase_us,
-            ad_us,
-            prices.astype(np.int32),
-            pa.array(np.maximum(purchase_us, ad_us)).cast(_TIME),
-        ],
-        schema=_PAIRS,
-    )
-
-
-def _combined(columns: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+def _combined(columns: Columns) -> NDArray[np.int64]:
     """User and gem pack as one number; both fit 31 bits."""
     return (columns["user"].astype(np.int64) << 32) | columns["gem_pack"].astype(np.int64)
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from streamgauge.compute.tasks import spread
-from streamgauge.driver.sink import LATEST_EVENT_TIME
 from streamgauge.events.gaming import GEOS
-from streamgauge.events.spec import EVENT_TIME, DataSet
-from streamgauge.queries.base import ResultShape
-from streamgauge.queries.gaming.windows import WindowedQuery
+from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
+from streamgauge.queries.base import Input, ResultShape, Table
+from streamgauge.queries.gaming.windows import TIME, WindowedQuery, moments
 from streamgauge.queries.replay import Columns, Replay
 from streamgauge.units import Share
 
@@ -24,14 +22,13 @@ if TYPE_CHECKING:
 
 COUNTRIES = 200
 HIGH_PRICE_CENTS = 10_000
-_TIME = pa.timestamp("us", tz="UTC")
 _AVERAGES = pa.schema(
     [
-        ("window_start", _TIME),
-        ("window_end", _TIME),
+        ("window_start", TIME),
+        ("window_end", TIME),
         ("geo", pa.int32()),
         ("average_price_cents", pa.float64()),
-        (LATEST_EVENT_TIME, _TIME),
+        (LATEST_EVENT_TIME, TIME),
     ]
 )
 _COLUMNS = ("geo", "price_cents")
@@ -40,30 +37,26 @@ _COLUMNS = ("geo", "price_cents")
 class NestedQuery(WindowedQuery):
     """Q3: purchases and ads joined per country, then the average per geo of the dear ones."""
 
+    results: ClassVar[pa.Schema] = _AVERAGES
+
     selectivity: Share = Field(default=0.001, description="share of ads that can find a purchase")
 
     @property
-    def data_set(self) -> DataSet:
-        return self.data("purchases", "ads", selectivity=self.selectivity)
+    def inputs(self) -> Mapping[str, Input]:
+        streams = self.gaming_streams(
+            "purchases", "ads", reads=_COLUMNS, selectivity=self.selectivity
+        )
+        return {**streams, "countries": Table(_countries)}
 
     @property
     def shape(self) -> ResultShape:
         return ResultShape(keys=("window_start", "geo"), closes="window_end")
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return _COLUMNS
-
-    def define(self, *streams: DataFrame) -> DataFrame:
+    def on_spark(self, purchases: DataFrame, ads: DataFrame, countries: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
-        purchases, ads = streams
-        geos = purchases.sparkSession.range(GEOS).select(
-            F.col("id").cast("int").alias("geo"), (F.col("id") % COUNTRIES).alias("country")
-        )
-
         def enriched(stream: DataFrame, name: str) -> DataFrame:
-            return stream.join(F.broadcast(geos), "geo").select(
+            return stream.join(F.broadcast(countries), "geo").select(
                 F.window("event_time", *self.spark_window).alias("window"),
                 "country",
                 F.col("geo").alias(f"{name}_geo"),
@@ -89,53 +82,62 @@ class NestedQuery(WindowedQuery):
             F.timestamp_micros("latest_us").alias(LATEST_EVENT_TIME),
         )
 
+    def on_windows(
+        self, *, start_us: int, purchases: Columns, ads: Columns, countries: pa.Table
+    ) -> pa.RecordBatch:
+        """Without making the pairs: sorted prices and running sums, per country."""
+        country_of = _country_of(countries)
+        totals = np.zeros(len(country_of), dtype=np.int64)
+        counts, latest = np.zeros_like(totals), np.zeros_like(totals)
+        partners_of = _by_country(ads, country_of)
+        for country, buyers in _by_country(purchases, country_of).items():
+            if country not in partners_of:
+                continue
+            geo = buyers["geo"]
+            count, total, latest_us = _pairs_above(buyers, partners_of[country])
+            np.add.at(counts, geo, count)
+            np.add.at(totals, geo, total)
+            np.maximum.at(latest, geo, latest_us)
+        (seen,) = np.nonzero(counts)
+        return pa.record_batch(
+            [
+                moments(start_us, len(seen)),
+                moments(start_us + self.window, len(seen)),
+                seen.astype(np.int32),
+                totals[seen] / counts[seen],
+                moments(latest[seen]),
+            ],
+            schema=_AVERAGES,
+        )
+
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        """Without making the pairs: sorted prices and running sums, per window and country."""
-
-        def averages(starts: Iterator[int]) -> Iterator[pa.RecordBatch]:
-            for start in starts:
-                yield _averages_of_window(replay, start, self.window)
-
-        return spread(spark, self.window_starts(replay), averages, _AVERAGES)
+        """Each window by itself, with NumPy."""
+        return self.window_by_window(spark, replay)
 
 
-def _averages_of_window(replay: Replay, start: int, length: int) -> pa.RecordBatch:
-    purchases = replay.between("purchases", start, start + length, _COLUMNS)
-    ads = replay.between("ads", start, start + length, _COLUMNS)
-    known = ads["geo"] < GEOS
-    ads = {name: values[known] for name, values in ads.items()}
-    totals = np.zeros(GEOS, dtype=np.int64)
-    counts = np.zeros(GEOS, dtype=np.int64)
-    latest = np.zeros(GEOS, dtype=np.int64)
-    partners_of = _by_country(ads)
-    for country, buyers in _by_country(purchases).items():
-        if country not in partners_of:
-            continue
-        geo = buyers["geo"]
-        count, total, latest_us = _pairs_above(buyers, partners_of[country])
-        np.add.at(counts, geo, count)
-        np.add.at(totals, geo, total)
-        np.maximum.at(latest, geo, latest_us)
-    (seen,) = np.nonzero(counts)
-    moment = pa.array(np.full(len(seen), start, dtype=np.int64))
-    return pa.record_batch(
-        [
-            moment.cast(_TIME),
-            pa.array(np.full(len(seen), start + length, dtype=np.int64)).cast(_TIME),
-            seen.astype(np.int32),
-            totals[seen] / counts[seen],
-            pa.array(latest[seen]).cast(_TIME),
-        ],
-        schema=_AVERAGES,
-    )
+def _countries() -> pa.Table:
+    """The country of every geo that exists."""
+    geos = np.arange(GEOS)
+    return pa.table({"geo": geos.astype(np.int32), "country": geos % COUNTRIES})
 
 
-def _by_country(events: Columns) -> dict[int, Columns]:
-    """The events of each country that has any."""
-    country = events["geo"] % COUNTRIES
+def _country_of(countries: pa.Table) -> NDArray[np.int64]:
+    """Countries by geo; -1 where there is none."""
+    geos = countries.column("geo").to_numpy()
+    found = np.full(int(geos.max()) + 1, -1, dtype=np.int64)
+    found[geos] = countries.column("country").to_numpy()
+    return found
+
+
+def _by_country(events: Columns, country_of: NDArray[np.int64]) -> dict[int, Columns]:
+    """The events of each country that has any; a geo without a country has no place in them."""
+    known = (events["geo"] < len(country_of)).nonzero()[0]
+    country = country_of[events["geo"][known]]
+    known, country = known[country >= 0], country[country >= 0]
     order = np.argsort(country, kind="stable")
     found, first = np.unique(country[order], return_index=True)
-    groups = np.split(order, first[1:])
+    # Split before every first place, so that no events give no group.
+    groups = np.split(known[order], first)[1:]
     return {
         int(number): {name: values[places] for name, values in events.items()}
         for number, places in zip(found, groups, strict=True)
@@ -145,7 +147,7 @@ def _by_country(events: Columns) -> dict[int, Columns]:
 def _pairs_above(
     purchases: Columns, ads: Columns
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """For each purchase: how many pairs lie above the limit, their total, their latest time."""
+    """For each purchase: the number of pairs above the limit, their total, their latest time."""
     order = np.argsort(ads["price_cents"], kind="stable")
     prices = ads["price_cents"][order].astype(np.int64)
     times = ads[EVENT_TIME][order]

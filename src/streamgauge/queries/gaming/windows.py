@@ -1,22 +1,39 @@
-"""Windows of the gaming queries: the parameters they share and the arithmetic of their oracles."""
+"""Windows of the gaming queries: the parameters they share, and results window by window."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from streamgauge.compute.tasks import spread
 from streamgauge.events.distributions import DistributionName
 from streamgauge.events.gaming import GamingDataSet
-from streamgauge.events.spec import DataSet
-from streamgauge.queries.base import Query
+from streamgauge.queries.base import Query, Stream
 from streamgauge.queries.replay import Replay
 from streamgauge.units import SECOND_US, DurationUs, Share, WholeNumber
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 LONGEST_WAIT_US = 10 * SECOND_US
-"""Nobody wants to wait a minute for the next full minute only to have whole windows."""
+"""A load does not wait a minute for the next full minute only to have whole windows."""
+TIME = pa.timestamp("us", tz="UTC")
 
 
 class WindowedQuery(Query):
-    """A query over gaming events with windows of event time."""
+    """A query over gaming events with windows of event time.
+
+    `on_windows` is the implementation for systems that compute one window after the other: it takes
+    the start of a window and the columns of its events, by the names of the streams.
+    """
+
+    results: ClassVar[pa.Schema]
+    """Columns of the results of `on_windows`."""
 
     keys: WholeNumber = Field(default=1_000, ge=1, le=1 << 30, description="gem packs, and users")
     distribution: DistributionName = Field(default="normal", description="of keys")
@@ -44,23 +61,47 @@ class WindowedQuery(Query):
     def alignment_us(self) -> int:
         return min(self.slide_us, LONGEST_WAIT_US)
 
-    def data(self, *streams: str, selectivity: Share = 1.0) -> DataSet:
-        return GamingDataSet.of(
+    def gaming_streams(
+        self, *streams: str, reads: tuple[str, ...], selectivity: Share = 1.0
+    ) -> dict[str, Stream]:
+        """Streams of the gaming data set, with the columns that the query reads."""
+        data = GamingDataSet.of(
             keys=self.keys,
             distribution=self.distribution,
             zipf_s=self.zipf_s,
             selectivity=selectivity,
             streams=streams,
         )
+        return {name: Stream(source.reading(reads)) for name, source in data.streams.items()}
 
     @property
     def spark_window(self) -> tuple[str, str]:
-        """Length and slide as Spark's `window` function wants them."""
+        """Length and slide as the arguments of Spark's `window` function."""
         return f"{self.window} microseconds", f"{self.slide_us} microseconds"
 
     def window_starts(self, replay: Replay) -> list[int]:
-        """The start, since 1970, of every window that can hold an event of the run."""
+        """The start, since 1970, of every window that can hold an event of every stream."""
         first_event = replay.start_us - replay.load.disorder_us
         first = (first_event - self.window) // self.slide_us + 1
-        last = (replay.frontier_us + replay.load.disorder_us) // self.slide_us
+        last = replay.reached_us // self.slide_us
         return [number * self.slide_us for number in range(first, last + 1)]
+
+    def window_by_window(self, spark: SparkSession, replay: Replay) -> DataFrame:
+        """The results of `on_windows` for the regenerated events of every window."""
+        names = {name: tuple(source.schema.names[1:]) for name, source in self.streams.items()}
+        fixed = self.fixed_inputs(lambda table: table)
+        compute = self.implementation("windows")
+
+        def results(starts: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            for start in starts:
+                end = start + self.window
+                events = {name: replay.between(name, start, end, names[name]) for name in names}
+                yield compute(start_us=start, **events, **fixed)
+
+        return spread(spark, self.window_starts(replay), results, self.results)
+
+
+def moments(times_us: NDArray[np.int64] | int, count: int | None = None) -> pa.Array:
+    """Times since 1970 as timestamps; one time may be repeated `count` times."""
+    values: Any = times_us if count is None else np.full(count, times_us, dtype=np.int64)
+    return pa.array(values).cast(TIME)

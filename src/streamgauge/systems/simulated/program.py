@@ -14,12 +14,14 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.channels.direct.protocol import QueueClient, Range, SinkClient
+from streamgauge import plugins
 from streamgauge.processes.component import Console
-from streamgauge.queries.gaming.aggregation import AggregationQuery
+from streamgauge.queries.base import ResultShape
+from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.queries.load import build_query
 from streamgauge.systems.base import Assignment
-from streamgauge.systems.simulated.averages import WindowedAverages
+from streamgauge.systems.simulated.connector import SimulatedConnector
+from streamgauge.systems.simulated.windows import WindowedResults
 
 TICK_S = 0.05
 DROP_AFTER_S = 2.0
@@ -49,7 +51,7 @@ class SimulatedProgramConfig(BaseModel):
 
 
 class SimulatedProgram:
-    """Pulls, averages, spoils and delivers, for one assignment."""
+    """Pulls, computes, plants faults and delivers, for one assignment."""
 
     def __init__(
         self, config: SimulatedProgramConfig, assignment: Assignment, console: Console
@@ -58,12 +60,11 @@ class SimulatedProgram:
         self._assignment = assignment
         self._console = console
         query = build_query(assignment.query)
-        assert isinstance(query, AggregationQuery)
-        self._averages = WindowedAverages(query)
-        self._queues = [QueueClient(queue) for queue in assignment.queues.values()]
-        self._sink = SinkClient(assignment.sink)
+        assert isinstance(query, WindowedQuery)
+        self._shape = query.shape
+        self._windows = WindowedResults(query, assignment.load)
+        self._channel: SimulatedConnector = plugins.load_path(assignment.connector)(assignment)
         self._position_us = 0
-        self._latest_us = 0
         self._waiting: deque[tuple[float, pa.Table]] = deque()
         self._held_back: list[pa.Table] = []
         self._results = 0
@@ -84,10 +85,8 @@ class SimulatedProgram:
         self._stopping.set()
         self._worker.join()
         for table in self._held_back:
-            self._sink.put(table)
-        for queue in self._queues:
-            queue.close()
-        self._sink.close()
+            self._channel.put(table)
+        self._channel.close()
 
     def _work(self) -> None:
         try:
@@ -108,6 +107,10 @@ class SimulatedProgram:
             last = now
             self._deliver(now)
             if self._draining.is_set() and not told and self._is_through():
+                rest = self._windows.flush()
+                if rest is not None:
+                    self._send_later(rest)
+                    continue
                 told = True
                 self._console.emit("planted", **self.planted)
                 self._console.emit("drained")
@@ -117,62 +120,46 @@ class SimulatedProgram:
         return every > 0 and elapsed_s % every > every - length
 
     def _pull(self, most: int) -> int:
-        """Takes up to that many events from all queues together; returns how many it took."""
-        share = most // len(self._queues)
-        if share < 1:
-            return 0
-        until = min(queue.head_us(self._position_us, share) for queue in self._queues)
+        """Takes up to that many events from all streams together; returns how many it took."""
+        until = self._channel.head_us(self._position_us, most)
         if until <= self._position_us:
             return 0
-        if self._to_drop and until > self._assignment.load.schedule.duration_us // 2:
+        if self._to_drop and until > self._assignment.load.duration_us // 2:
             self._to_drop = False
-            self._drop_connection()
-        wanted = Range(from_us=self._position_us, until_us=until)
+            # A short answer would fit the buffers of the connection and be gone before we are.
+            time.sleep(DROP_AFTER_S)
+            self._channel.drop_connection(self._position_us)
         count = 0
-        for queue in self._queues:
-            for batch in queue.fetch(wanted):
-                count += batch.num_rows
-                self._averages.add(batch)
-                times = batch.column("event_time").cast(pa.int64()).to_numpy()
-                self._latest_us = max(self._latest_us, int(times.max(initial=0)))
+        for stream, batch in self._channel.fetch(self._position_us, until):
+            count += batch.num_rows
+            self._windows.add(stream, batch)
         self._position_us = until
-        for queue in self._queues:
-            queue.commit(until)
-        closed = self._averages.close(self._latest_us - self._assignment.load.watermark_delay_us)
+        self._channel.commit(until)
+        closed = self._windows.close(self._windows.complete_until_us)
         if closed is not None:
-            due = time.monotonic() + self._config.latency_us / 1e6
-            self._waiting.append((due, self._spoilt(closed)))
+            self._send_later(closed)
         return count
 
-    def _drop_connection(self) -> None:
-        """Asks for everything that is there and goes away in the middle of the answer."""
-        # A short answer would fit the buffers of the connection and be gone before we are.
-        time.sleep(DROP_AFTER_S)
-        endpoint = next(iter(self._assignment.queues.values()))
-        queue = QueueClient(endpoint)
-        head = queue.head_us()
-        next(queue.fetch(Range(from_us=self._position_us, until_us=head)))
-        queue.close()
+    def _send_later(self, results: pa.Table) -> None:
+        due = time.monotonic() + self._config.latency_us / 1e6
+        self._waiting.append((due, self._with_faults(results)))
 
     def _deliver(self, now: float) -> None:
         while self._waiting and self._waiting[0][0] <= now:
-            self._sink.put(self._waiting.popleft()[1])
+            self._channel.put(self._waiting.popleft()[1])
 
     def _is_through(self) -> bool:
-        head = min(queue.head_us(self._position_us) for queue in self._queues)
-        return head <= self._position_us and not self._waiting
+        head_us = self._channel.head_us(self._position_us)
+        return head_us <= self._position_us and not self._waiting
 
-    def _spoilt(self, results: pa.Table) -> pa.Table:
+    def _with_faults(self, results: pa.Table) -> pa.Table:
         """Plants the faults; which results they hit depends only on their number."""
         faults = self._config.faults
         numbers = np.arange(self._results, self._results + results.num_rows)
         self._results += results.num_rows
         false = _every(numbers, faults.falsify, phase=1 / 3)
         if false.any():
-            place = results.schema.get_field_index("average_price_cents")
-            values = results.column(place).to_numpy().copy()
-            values[false] *= SIXTH_DIGIT
-            results = results.set_column(place, "average_price_cents", pa.array(values))
+            results = _falsified(results, self._shape, false)
         lost, doubled = _every(numbers, faults.lose, 1.0), _every(numbers, faults.double, 1 / 2)
         held = _every(numbers, faults.delay, 1 / 5)
         counts = zip(self.planted, (lost, doubled, false, held), strict=True)
@@ -182,6 +169,22 @@ class SimulatedProgram:
             self._held_back.append(results.filter(pa.array(held)))
         kept = results.filter(pa.array(~(lost | held)))
         return pa.concat_tables([kept, results.filter(pa.array(doubled))])
+
+
+def _falsified(results: pa.Table, shape: ResultShape, chosen: np.ndarray) -> pa.Table:
+    """The first value of each chosen result is wrong: in the sixth digit, or by one."""
+    field = next(
+        one
+        for one in results.schema
+        if one.name not in shape.keys and not pa.types.is_timestamp(one.type)
+    )
+    values = results.column(field.name).to_numpy().copy()
+    if pa.types.is_floating(field.type):
+        values[chosen] *= SIXTH_DIGIT
+    else:
+        values[chosen] += 1
+    place = results.schema.get_field_index(field.name)
+    return results.set_column(place, field, pa.array(values))
 
 
 def _every(numbers: np.ndarray, share: float, phase: float) -> np.ndarray:
@@ -208,7 +211,7 @@ def main() -> None:
         elif message["command"] == "end" and program is not None:
             program.end()
             program = None
-            console.emit("ended", own_words=[])
+            console.emit("ended", diagnostics=[])
     if program is not None:
         program.end()
 

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from pydantic import Field
 
-from streamgauge.errors import ExperimentError
+from streamgauge.channels.base import Connector
 from streamgauge.processes.component import Component, module_argv
 from streamgauge.queries.base import Query
-from streamgauge.systems.base import System, SystemContext
+from streamgauge.systems.base import YES, Capability, System, SystemContext, never, not_yet
+from streamgauge.systems.running import RunningProgram, RunningSystem
 from streamgauge.systems.simulated.program import Faults, SimulatedProgramConfig
+from streamgauge.systems.simulated.windows import KIND
 from streamgauge.units import Count, DurationUs, Share
 from streamgauge.version import __version__
 
-ONLY_QUERY = "gaming.aggregation"
-
 
 class SimulatedSystem(System):
-    """Pulls at most as fast as its capacity and computes the windowed average by itself."""
+    """Pulls at most as fast as its capacity and computes the results window by window."""
+
+    kind: ClassVar[str] = KIND
+    connectors: ClassVar[Mapping[str, Connector]] = {
+        "direct": Connector(
+            "streamgauge.systems.simulated.direct:DirectConnector",
+            source="Arrow Flight from the driver's queues",
+            sink="Arrow Flight to the driver's sink",
+        )
+    }
+    powers: ClassVar[Mapping[str, Capability]] = {
+        "kill": YES,
+        "pause": YES,
+        "restart": never("it has no checkpoint, so it would begin again"),
+        "scale": never("it is one process"),
+    }
 
     capacity: Count = Field(default=1e9, gt=0, description="events per second it can take")
     latency: DurationUs = Field(default=0, description="added to every result")
@@ -24,23 +42,19 @@ class SimulatedSystem(System):
     pause: DurationUs = Field(default=0, description="length of a pause")
     lose: Share = Field(default=0.0, description="share of results that it loses")
     double: Share = Field(default=0.0, description="share of results that it sends twice")
-    falsify: Share = Field(default=0.0, description="share of results wrong in the 6th digit")
+    falsify: Share = Field(
+        default=0.0, description="share of results wrong in the 6th digit, or by one"
+    )
     delay: Share = Field(default=0.0, description="share of results held back until it is stopped")
     drop: bool = Field(default=False, description="drops a connection half-way through the load")
 
-    def check(self, query_name: str, query: Query) -> None:
-        if query_name != ONLY_QUERY:
-            raise ExperimentError(
-                "workload.query",
-                f"the simulated system does not know `{query_name}`",
-                fix=f"use {ONLY_QUERY}, or another system",
-            )
+    @classmethod
+    def can_run(cls, query: Query) -> Capability:
         if query.output_mode != "append":
-            raise ExperimentError(
-                "workload.output_mode", "the simulated system only appends", fix="leave it out"
-            )
+            return not_yet("it only appends")
+        return super().can_run(query)
 
-    def launch(self, context: SystemContext) -> Component:
+    def start(self, context: SystemContext) -> RunningSystem:
         config = SimulatedProgramConfig(
             capacity_per_s=self.capacity,
             latency_us=self.latency,
@@ -53,15 +67,16 @@ class SimulatedSystem(System):
         )
         path = context.scratch / "simulated-program.json"
         path.write_text(config.model_dump_json())
-        return Component(
-            "the simulated system",
-            module_argv("streamgauge.systems.simulated.program", str(path)),
-            log=context.logs / "simulated.log",
-            env=context.env,
-        )
+
+        def launch() -> Component:
+            return Component(
+                "the simulated system",
+                module_argv("streamgauge.systems.simulated.program", str(path)),
+                log=context.logs / "simulated.log",
+                launcher=context.launcher,
+            )
+
+        return RunningProgram(launch, context.timeout_s, context.tell)
 
     def versions(self) -> dict[str, str]:
         return {"simulated": __version__}
-
-    def paths(self) -> tuple[str, str]:
-        return "Arrow Flight from the driver's queues", "Arrow Flight to the driver's sink"

@@ -1,47 +1,48 @@
 """The PySpark program that is the system under test: `python -m … CONFIG`.
 
 One session for all assignments. For each it rehearses the query on made-up events, unless it has
-run that query before, and starts it on the driver's queues.
+run that query before, and starts it on the channel.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.channels.direct.protocol import SinkClient
+from streamgauge import plugins
 from streamgauge.errors import StreamgaugeError
 from streamgauge.processes.component import Console
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
-from streamgauge.systems.base import Assignment, SystemContext
-from streamgauge.systems.spark.own_words import own_words
+from streamgauge.systems.base import Assignment
+from streamgauge.systems.spark.progress import reported_batches
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-    from streamgauge.channels.direct.spark_source import SourceConfig
+    from streamgauge.systems.spark.connector import SparkConnector
 
 
+KIND = "spark"
+"""The kind of implementation that it runs."""
 LONGEST_START_S = 30.0
 
 
 class SparkProgramConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    context: SystemContext
+    scratch: Path
     master: str
     trigger_us: int
     max_events_per_batch: int | None
@@ -58,23 +59,18 @@ class SparkProgram:
         self._rehearsed: list[QueryConfig] = []
 
     def run(self) -> None:
-        from streamgauge.channels.direct.spark_source import DirectSource
         from streamgauge.compute.session import open_session
 
         config = self._config
         self._console.emit("phase", name="starting Spark")
-        spark = open_session("streamgauge", config.master, config.context.scratch, config.conf)
-        spark.dataSource.register(DirectSource)
+        spark = open_session("streamgauge", config.master, config.scratch, config.conf)
         self._console.emit("up")
         work: _Work | None = None
         for message in self._console.commands():
             if message["command"] == "begin":
                 assignment = Assignment.model_validate(message["assignment"])
                 work = _Work(spark, self._config, assignment, self._console)
-                if config.rehearsal_batches and assignment.query not in self._rehearsed:
-                    self._console.emit("phase", name="rehearsing")
-                    work.rehearse()
-                    self._rehearsed.append(assignment.query)
+                self._rehearse(work, assignment)
                 self._console.emit("phase", name="starting the query")
                 work.begin()
             elif message["command"] == "drain" and work is not None:
@@ -84,6 +80,14 @@ class SparkProgram:
                 work = None
         if work is not None:
             work.stop()
+
+    def _rehearse(self, work: _Work, assignment: Assignment) -> None:
+        done = assignment.query in self._rehearsed
+        if not self._config.rehearsal_batches or done or assignment.resumed:
+            return
+        self._console.emit("phase", name="rehearsing")
+        work.rehearse(self._config.rehearsal_batches)
+        self._rehearsed.append(assignment.query)
 
 
 class _Work:
@@ -101,24 +105,37 @@ class _Work:
         self._assignment = assignment
         self._console = console
         self._query: Query = build_query(assignment.query)
+        connector = plugins.load_path(assignment.connector)
+        self._connector: SparkConnector = connector(spark, assignment, config.max_events_per_batch)
         self._running: StreamingQuery | None = None
         self._ending = threading.Event()
 
-    def rehearse(self) -> None:
-        rehearsal = self._start(self._rehearsal_sources(), lambda _: None, "rehearsal")
+    def rehearse(self, batches: int) -> None:
+        names = self._assignment.load.streams
+        found = {name: self._connector.rehearse(name, batches) for name in names}
+        streams = {name: stream for name, stream in found.items() if stream is not None}
+        if len(streams) < len(found):
+            return
+
+        def discard(batch: DataFrame, _: int) -> None:
+            batch.toArrow()
+
+        writer = self._defined(streams).writeStream.foreachBatch(discard)
+        rehearsal = self._started(writer, "rehearsal")
         rehearsal.processAllAvailable()
         rehearsal.stop()
 
     def begin(self) -> None:
-        sink = SinkClient(self._assignment.sink)
-        self._running = self._start(self._sources(), sink.put, "run")
+        streams = {name: self._connector.read(name) for name in self._assignment.load.streams}
+        writer = self._connector.write(self._defined(streams))
+        self._running = self._started(writer, "run")
         threading.Thread(target=self._watch, daemon=True).start()
         self._wait_until_it_waits(self._running)
         self._console.emit("ready")
 
     def _wait_until_it_waits(self, running: StreamingQuery) -> None:
         """Spark starts a process for each source, and plans, before it looks for events; a load
-        that began earlier would find nobody there."""
+        that began earlier would queue up in the meantime."""
         deadline = time.monotonic() + LONGEST_START_S
         while running.isActive and time.monotonic() < deadline:
             if running.status["message"].startswith("Waiting for"):
@@ -130,7 +147,7 @@ class _Work:
         try:
             self._running.processAllAvailable()
         except Exception:
-            # The watcher says why the query has failed.
+            # The watcher reports why the query has failed.
             return
         self._console.emit("drained")
 
@@ -140,58 +157,25 @@ class _Work:
             self._running.stop()
 
     def end(self) -> None:
-        """Lets go of the input, of the state and of the checkpoint."""
+        """Lets go of the input and of the state."""
         assert self._running is not None
-        words = own_words(self._running)
+        batches = reported_batches(self._running)
         self.stop()
         _forget_state(self._spark)
-        shutil.rmtree(self._checkpoints, ignore_errors=True)
-        self._console.emit("ended", own_words=words)
+        self._console.emit("ended", diagnostics=[batch.model_dump() for batch in batches])
 
-    def _sources(self) -> list[SourceConfig]:
-        from streamgauge.channels.direct.spark_source import SourceConfig
+    def _defined(self, streams: Mapping[str, DataFrame]) -> DataFrame:
+        fixed = self._query.fixed_inputs(self._spark.createDataFrame)
+        defined: DataFrame = self._query.implementation(KIND)(**streams, **fixed)
+        return defined
 
-        load, queues = self._assignment.load, self._assignment.queues
-        return [
-            SourceConfig(
-                load=load,
-                stream=stream,
-                endpoints={i: queues[i] for i in load.instances_of(stream)},
-                max_events_per_batch=self._config.max_events_per_batch,
-            )
-            for stream in load.streams
-        ]
-
-    def _rehearsal_sources(self) -> list[SourceConfig]:
-        from streamgauge.channels.direct.spark_source import SourceConfig, rehearsal_of
-
-        load = rehearsal_of(self._assignment.load, self._config.rehearsal_batches)
-        return [SourceConfig(load=load, stream=name, endpoints={}) for name in load.streams]
-
-    @property
-    def _checkpoints(self) -> Path:
-        return self._config.context.scratch / f"checkpoints-{self._assignment.number}"
-
-    def _start(
-        self, sources: list[SourceConfig], put: Callable[[pa.Table], None], checkpoint: str
-    ) -> StreamingQuery:
-        from streamgauge.channels.direct.spark_source import read_events
-
-        streams = [read_events(self._spark, source) for source in sources]
-
-        def deliver(batch: DataFrame, _: int) -> None:
-            results = batch.toArrow()
-            if results.num_rows:
-                put(results)
-
-        writer = (
-            self._query.define(*streams)
-            .writeStream.foreachBatch(deliver)
-            .outputMode(self._query.output_mode)
-            .option("checkpointLocation", str(self._checkpoints / checkpoint))
+    def _started(self, writer: DataStreamWriter, checkpoint: str) -> StreamingQuery:
+        return (
+            writer.outputMode(self._query.output_mode)
+            .option("checkpointLocation", str(self._assignment.checkpoint / checkpoint))
             .trigger(processingTime=f"{self._config.trigger_us} microseconds")
+            .start()
         )
-        return writer.start()
 
     def _watch(self) -> None:
         assert self._running is not None
@@ -199,7 +183,7 @@ class _Work:
             self._running.awaitTermination()
         except Exception as error:
             if self._ending.is_set():
-                # A query that is stopped in the middle of a batch complains about it.
+                # A query that is stopped in the middle of a batch raises an error.
                 return
             traceback.print_exc()
             _tell_failure(self._console, error)

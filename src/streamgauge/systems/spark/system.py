@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.metadata import version
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from streamgauge.channels.base import Connector
 from streamgauge.compute.java import find_java
-from streamgauge.compute.session import spark_env
+from streamgauge.compute.session import is_local, spark_env
 from streamgauge.errors import ExperimentError
+from streamgauge.measure.limits import Evidence
+from streamgauge.measure.summary import Limit
 from streamgauge.processes.component import Component, module_argv
-from streamgauge.queries.base import Query
+from streamgauge.processes.roles import RoleProcess
 from streamgauge.services.spark_cluster import SparkCluster
-from streamgauge.systems.base import System, SystemContext
-from streamgauge.systems.spark.program import SparkProgramConfig
+from streamgauge.systems.base import YES, Capability, System, SystemContext, not_yet
+from streamgauge.systems.running import RunningProgram, RunningSystem
+from streamgauge.systems.spark.advice import SparkEvidence, spark_limits
+from streamgauge.systems.spark.program import KIND, SparkProgramConfig
+from streamgauge.systems.spark.progress import BatchProgress
 from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
 _STATE_STORES = {
@@ -38,6 +44,21 @@ class Cluster(BaseModel):
 
 class SparkSystem(System):
     """A PySpark program in its own process, submitted to any master."""
+
+    kind: ClassVar[str] = KIND
+    connectors: ClassVar[Mapping[str, Connector]] = {
+        "direct": Connector(
+            "streamgauge.systems.spark.direct:DirectConnector",
+            source="Arrow Flight from the driver's queues, through a Python streaming data source",
+            sink="foreachBatch, toArrow, Arrow Flight to the driver's sink",
+        )
+    }
+    powers: ClassVar[Mapping[str, Capability]] = {
+        "kill": YES,
+        "pause": YES,
+        "restart": YES,
+        "scale": not_yet("workers cannot be added to or taken from a running cluster"),
+    }
 
     master: str = Field(
         default="local[2]",
@@ -94,7 +115,7 @@ class SparkSystem(System):
                 raise ValueError(f"{key!r} is not a spark.* setting")
         return value
 
-    def check(self, query_name: str, query: Query) -> None:  # noqa: ARG002
+    def check(self) -> None:
         if self.cores is not None and self.cluster is None and _is_one_jvm(self.master):
             raise ExperimentError(
                 "system.cores",
@@ -102,52 +123,64 @@ class SparkSystem(System):
                 fix=f"leave it out, and set `system.master=local[{self.cores}]`",
             )
 
-    @contextmanager
-    def prepared(self, context: SystemContext) -> Iterator[tuple[System, Mapping[str, int]]]:
+    def start(self, context: SystemContext) -> RunningSystem:
+        services = ExitStack()
         if self.cluster is None:
-            yield self, {}
-            return
-        with SparkCluster(
-            workers=self.cluster.workers,
-            cores=self.cluster.cores,
-            memory=self.memory,
-            scratch=context.scratch,
-            logs=context.logs,
-            env=context.env,
-        ) as cluster:
-            nodes = cluster.pids_by_node()
-            conf = cluster.session_conf()
-            if self.cores is not None:
-                conf["spark.cores.max"] = str(self.cores)
-            conf |= {key: str(value) for key, value in self.conf.items()}
-            yield self.model_copy(update={"master": cluster.url, "conf": conf}), nodes
+            return self._program(context, services, self, tuple)
+        cluster = services.enter_context(
+            SparkCluster(
+                workers=self.cluster.workers,
+                cores=self.cluster.cores,
+                memory=self.memory,
+                scratch=context.scratch,
+                logs=context.logs,
+                launcher=context.launcher,
+            )
+        )
+        conf = cluster.session_conf()
+        if self.cores is not None:
+            conf["spark.cores.max"] = str(self.cores)
+        conf |= {key: str(value) for key, value in self.conf.items()}
+        there = self.model_copy(update={"master": cluster.url, "conf": conf})
+        return self._program(context, services, there, cluster.processes)
 
-    def launch(self, context: SystemContext) -> Component:
+    def _program(
+        self,
+        context: SystemContext,
+        services: ExitStack,
+        there: SparkSystem,
+        nodes: Callable[[], Sequence[RoleProcess]],
+    ) -> RunningSystem:
         config = SparkProgramConfig(
-            context=context,
-            master=self.master,
+            scratch=context.scratch,
+            master=there.master,
             trigger_us=self.trigger,
             max_events_per_batch=self.max_events_per_batch,
             rehearsal_batches=self.rehearsal,
-            conf=self.settings(),
+            conf=there.settings(),
         )
         path = context.scratch / "spark-program.json"
         path.write_text(config.model_dump_json())
         java = find_java().env(context.scratch)
-        return Component(
-            "spark",
-            module_argv("streamgauge.systems.spark.program", str(path)),
-            log=context.logs / "spark.log",
-            env={**context.env, **java, **spark_env(self.master)},
-            cpus=self.cpus,
-        )
+
+        def launch() -> Component:
+            return Component(
+                "spark",
+                module_argv("streamgauge.systems.spark.program", str(path)),
+                log=context.logs / "spark.log",
+                launcher=context.launcher,
+                env={**java, **spark_env(there.master)},
+                cpus=self.cpus,
+            )
+
+        return RunningProgram(launch, context.timeout_s, context.tell, services, nodes)
 
     def settings(self) -> dict[str, str]:
         """All spark.* settings that follow from the parameters; the user's own win."""
         settings = {
             "spark.driver.memory": self.memory,
             "spark.executor.memory": self.memory,
-            "spark.sql.shuffle.partitions": str(self.shuffle_partitions or self.slots),
+            "spark.sql.shuffle.partitions": str(self.keyed_tasks),
             "spark.sql.streaming.stateStore.providerClass": _STATE_STORES[self.state_store],
             # Hadoop's default forks a process per file on a machine without its native library.
             "spark.sql.streaming.checkpointFileManagerClass": (
@@ -155,7 +188,7 @@ class SparkSystem(System):
                 "FileSystemBasedCheckpointFileManager"
             ),
             "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-            # What it says of its batches is kept for the advice on tuning.
+            # Its progress reports are kept for the advice on tuning.
             "spark.sql.streaming.numRecentProgressUpdates": "1000",
         }
         if self.cores is not None:
@@ -165,8 +198,7 @@ class SparkSystem(System):
         return settings
 
     @property
-    def slots(self) -> int:
-        """How many tasks run at a time."""
+    def cores_used(self) -> int:
         if self.cluster is not None:
             return self.cores or self.cluster.workers * self.cluster.cores
         numbers = re.findall(r"\d+", self.master) if self.master.startswith("local") else []
@@ -175,6 +207,29 @@ class SparkSystem(System):
         if self.master == "local[*]":
             return os.cpu_count() or 1
         return int(numbers[0]) if numbers else self.cores or 2
+
+    @property
+    def keyed_tasks(self) -> int:
+        return self.shuffle_partitions or self.cores_used
+
+    @property
+    def bounded_pulls(self) -> bool:
+        return self.max_events_per_batch is not None
+
+    @property
+    def runs_here(self) -> bool:
+        return self.cluster is not None or is_local(self.master)
+
+    def limits(self, evidence: Evidence, diagnostics: list[dict[str, int]]) -> list[Limit]:
+        return spark_limits(
+            SparkEvidence(
+                measured=evidence,
+                batches=[BatchProgress.model_validate(batch) for batch in diagnostics],
+                state_store=self.state_store,
+                shuffle_partitions=self.keyed_tasks,
+                memory_mb=_megabytes(self.memory),
+            )
+        )
 
     @property
     def pause_us(self) -> int:
@@ -189,16 +244,15 @@ class SparkSystem(System):
     def versions(self) -> dict[str, str]:
         return {"spark": version("pyspark"), "java": find_java().version}
 
-    def paths(self) -> tuple[str, str]:
-        return (
-            "Arrow Flight from the driver's queues, through a Python streaming data source",
-            "foreachBatch, toArrow, Arrow Flight to the driver's sink",
-        )
-
 
 def _is_one_jvm(master: str) -> bool:
     """Program and executor in one process, whose threads only the master's name counts."""
     return master == "local" or master.startswith("local[")
+
+
+def _megabytes(size: str) -> float:
+    """2g → 2048."""
+    return float(int(size[:-1]) * 1024.0 ** ("kmgt".index(size[-1]) - 1))
 
 
 def _usable_cpus() -> set[int]:

@@ -1,0 +1,1 @@
+"""A channel that replays a load as a growing folder of Parquet files."""

@@ -1,0 +1,125 @@
+"""What a channel is: how events reach a system and how results come back.
+
+A channel is a class with typed settings, registered under the entry point group
+`streamgauge.channels`. Opened for a load it starts the driver's side, says what the system must be
+told, collects the results and yields observations. How a system speaks to a channel is a connector.
+Connectors live with the system; a channel may bring one for a system that has none for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from streamgauge.driver.config import LoadConfig
+from streamgauge.driver.instance import InstanceStatus
+from streamgauge.driver.observations import Basis, Observation
+from streamgauge.driver.sink import SinkStatus
+from streamgauge.processes.roles import Role
+
+
+class Connector(NamedTuple):
+    """How one kind of system uses a channel."""
+
+    path: str
+    """`module:object`; what the object must be is defined by the system."""
+    source: str
+    """How events get into the system, for the report."""
+    sink: str
+    """How results get out of it."""
+
+
+@dataclass(frozen=True)
+class ChannelContext:
+    """What a channel needs to run its side of one load."""
+
+    load: LoadConfig
+    most_queued: Sequence[int]
+    """By driver instance: events that may wait in memory."""
+    folder: Callable[[int], Path]
+    """Where a driver instance writes its samples and hand-overs."""
+    results: Path
+    """Where results are collected, as Parquet parts."""
+    start: Callable[..., Any]
+    """Starts one of our modules as a component: `start(name, module, config, *arguments)`."""
+    timeout_s: float
+
+
+class OpenChannel(ABC):
+    """The driver's side of one load, from opening to closing."""
+
+    @property
+    @abstractmethod
+    def offer(self) -> dict[str, Any]:
+        """What the system is told, as JSON."""
+
+    @abstractmethod
+    def start(self, start_us: int) -> None:
+        """Begins the load at that wall-clock time."""
+
+    @abstractmethod
+    def cut(self, end_us: int) -> None:
+        """Ends the load early, at that time of the load."""
+
+    @abstractmethod
+    def poll(self) -> list[str]:
+        """Faults of the system since the last call, such as a dropped connection.
+
+        Raises ComponentError when a part of the driver's side has failed.
+        """
+
+    @abstractmethod
+    def observations(self) -> list[Observation]:
+        """Every observation of a single source since the last call, in order."""
+
+    @abstractmethod
+    def overall(self) -> Observation | None:
+        """All sources together at one moment; None while a source has nothing new."""
+
+    @property
+    @abstractmethod
+    def statuses(self) -> list[InstanceStatus]:
+        """The latest status of each driver instance that has sent one."""
+
+    @property
+    @abstractmethod
+    def sink(self) -> SinkStatus:
+        """The latest status of the sink."""
+
+    @abstractmethod
+    def finish(self) -> list[InstanceStatus]:
+        """Writes everything out; the final status of each driver instance."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stops everything that was started."""
+
+    def roles(self) -> dict[str, Role]:
+        """The processes of the driver's side, for the monitor."""
+        return {}
+
+
+class Channel(BaseModel):
+    """A channel; the fields of a subclass are its settings."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    basis: ClassVar[Basis] = Basis.PULLED
+    """What its observations rest on."""
+    connectors: ClassVar[Mapping[str, Connector]] = {}
+    """By kind of system, for systems that have no connector for this channel themselves."""
+    secrets: ClassVar[frozenset[str]] = frozenset()
+    """Settings that are never stored or shown."""
+
+    def resolved(self, base: Path) -> Channel:  # noqa: ARG002
+        """Checked, with paths relative to the folder of the experiment file made absolute."""
+        return self
+
+    @abstractmethod
+    def open(self, context: ChannelContext) -> OpenChannel:
+        """Starts the driver's side; returns when a system can connect."""

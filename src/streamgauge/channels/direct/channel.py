@@ -1,0 +1,202 @@
+"""The direct channel: the system pulls from the driver's own queues over Arrow Flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamgauge.channels.base import Channel, ChannelContext, OpenChannel
+from streamgauge.channels.direct.processes import InstanceProcessConfig, SinkProcessConfig
+from streamgauge.channels.direct.security import Endpoint, Listen
+from streamgauge.driver.config import InstanceConfig
+from streamgauge.driver.instance import InstanceStatus
+from streamgauge.driver.observations import Observation
+from streamgauge.driver.sink import SinkStatus
+from streamgauge.processes.component import Component
+from streamgauge.processes.roles import Role
+
+PROCESSES = "streamgauge.channels.direct.processes"
+FINISH_TIMEOUT_S = 60.0
+
+
+class DirectOffer(BaseModel):
+    """What the system is told: where to pull from and where to put results."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    queues: dict[int, Endpoint]
+    """By driver instance."""
+    sink: Endpoint
+
+
+class DirectChannel(Channel):
+    """Arrow Flight between the system and the driver's own queues, without a broker."""
+
+    secrets: ClassVar[frozenset[str]] = frozenset({"token"})
+
+    listen: str = Field(default="127.0.0.1", description="address; beyond loopback TLS is required")
+    certificate: Path | None = Field(default=None, description="PEM file, with private_key")
+    private_key: Path | None = None
+    token: str | None = Field(default=None, min_length=16, description="default: a random one")
+
+    def resolved(self, base: Path) -> DirectChannel:
+        paths = {
+            name: base / path
+            for name in ("certificate", "private_key")
+            if (path := getattr(self, name)) is not None
+        }
+        found = self.model_copy(update=paths)
+        found.endpoint_settings()
+        return found
+
+    def endpoint_settings(self) -> Listen:
+        return Listen.checked(self.listen, self.certificate, self.private_key, self.token)
+
+    def open(self, context: ChannelContext) -> OpenChannel:
+        channel = _OpenDirect(context, self.endpoint_settings())
+        try:
+            channel.wait_until_ready(context.timeout_s)
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+
+class _OpenDirect(OpenChannel):
+    def __init__(self, context: ChannelContext, listen: Listen) -> None:
+        self._count_before = context.load.build().count_before
+        self._sink: Component = context.start(
+            "sink", PROCESSES, SinkProcessConfig(folder=context.results, listen=listen), "sink"
+        )
+        self._instances: list[Component] = [
+            context.start(
+                f"driver instance {number}",
+                PROCESSES,
+                InstanceProcessConfig(
+                    instance=InstanceConfig(
+                        load=context.load,
+                        instance=number,
+                        most_queued=context.most_queued[number],
+                        folder=context.folder(number),
+                    ),
+                    listen=listen,
+                ),
+                "instance",
+            )
+            for number in range(context.load.instances)
+        ]
+        self._offer: DirectOffer | None = None
+        self._new: list[InstanceStatus] = []
+        self._observed_us = 0
+
+    def wait_until_ready(self, timeout_s: float) -> None:
+        def endpoint(component: Component) -> Endpoint:
+            return Endpoint.model_validate(component.wait_for("ready", timeout_s)["endpoint"])
+
+        self._offer = DirectOffer(
+            queues={number: endpoint(one) for number, one in enumerate(self._instances)},
+            sink=endpoint(self._sink),
+        )
+
+    @property
+    def offer(self) -> dict[str, Any]:
+        assert self._offer is not None
+        return self._offer.model_dump(mode="json")
+
+    def start(self, start_us: int) -> None:
+        for instance in self._instances:
+            instance.send("start", start_us=start_us)
+
+    def cut(self, end_us: int) -> None:
+        for instance in self._instances:
+            instance.send("cut", end_us=end_us)
+
+    def poll(self) -> list[str]:
+        dropped = []
+        for instance in self._instances:
+            for message in instance.poll():
+                if message["event"] == "status":
+                    self._new.append(InstanceStatus.model_validate(message))
+                elif message["event"] == "dropped":
+                    dropped.append(message["reason"])
+        self._sink.poll()
+        self._require_sound()
+        return dropped
+
+    def observations(self) -> list[Observation]:
+        seen = [status.observation for status in self._new]
+        self._new.clear()
+        return seen
+
+    def overall(self) -> Observation | None:
+        statuses = self.statuses
+        oldest_us = min((status.time_us for status in statuses), default=0)
+        if len(statuses) < len(self._instances) or oldest_us <= self._observed_us:
+            return None
+        seen = combined(statuses, self._count_before)
+        self._observed_us = seen.time_us
+        return seen
+
+    @property
+    def statuses(self) -> list[InstanceStatus]:
+        found = [instance.latest.get("status") for instance in self._instances]
+        return [InstanceStatus.model_validate(status) for status in found if status]
+
+    @property
+    def sink(self) -> SinkStatus:
+        return SinkStatus.model_validate(self._sink.latest.get("status") or {"results": 0})
+
+    def finish(self) -> list[InstanceStatus]:
+        for component in (*self._instances, self._sink):
+            component.send("finish")
+        statuses = [
+            InstanceStatus.model_validate(instance.wait_for("finished", FINISH_TIMEOUT_S))
+            for instance in self._instances
+        ]
+        self._sink.wait_for("finished", FINISH_TIMEOUT_S)
+        self._require_sound()
+        return statuses
+
+    def close(self) -> None:
+        for component in (*self._instances, self._sink):
+            component.stop()
+
+    def roles(self) -> dict[str, Role]:
+        def handed() -> int:
+            return sum(status.bytes_handed for status in self.statuses)
+
+        def arrived() -> int:
+            return self.sink.bytes_arrived
+
+        return {
+            "driver": Role(lambda: [instance.pid for instance in self._instances], handed),
+            "system": Role(lambda: [], lambda: handed() + arrived()),
+            "sink": Role(lambda: [self._sink.pid], arrived),
+        }
+
+    def _require_sound(self) -> None:
+        """A thread that fails leaves its process alive, but without its work."""
+        for component in (*self._instances, self._sink):
+            component.require_sound()
+
+
+def combined(statuses: Sequence[InstanceStatus], count_before: Callable[[int], int]) -> Observation:
+    """All driver instances together; `count_before` is that of the whole load.
+
+    A system pulls up to one time of the schedule from all instances of a stream, from one after the
+    other where it has fewer cores than they are; the first of them shows the pull. The streams of a
+    join are pulled from in one batch, so one of them is enough.
+    """
+    pulls = [status.pulled for status in statuses if status.stream == statuses[0].stream]
+    pulled = max(pulls, key=lambda pull: (pull.until_us, -pull.at_us))
+    return Observation(
+        source="",
+        time_us=max(status.time_us for status in statuses),
+        offered=sum(status.offered for status in statuses),
+        taken=count_before(pulled.until_us),
+        finished=count_before(pulled.from_us),
+        taken_at_us=pulled.at_us,
+    )

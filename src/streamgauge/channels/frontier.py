@@ -1,0 +1,117 @@
+"""Channels that see what they sent and what came back, but not when the system pulled.
+
+Everything up to the latest event time that a result reflects, the frontier, counts as processed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import abstractmethod
+
+import numpy as np
+import pyarrow as pa
+
+from streamgauge.channels.base import ChannelContext, OpenChannel
+from streamgauge.driver.instance import SAMPLE_EVERY_S, SAMPLES, InstanceStatus
+from streamgauge.driver.observations import Basis, Observation
+from streamgauge.driver.sink import SinkStatus
+from streamgauge.parts import PartWriter
+
+
+class FrontierChannel(OpenChannel):
+    """A subclass sends events and calls `sent`, collects results, and has a sink status."""
+
+    def __init__(self, context: ChannelContext) -> None:
+        self.load = context.load.build()
+        self._sent = [0] * len(self.load.feeds)
+        self._lags: list[list[int]] = [[0] for _ in self._sent]
+        self._queue_max = [0] * len(self._sent)
+        self._samples = [PartWriter(context.folder(n) / "samples") for n in range(len(self._sent))]
+        self._lock = threading.Lock()
+        self._sampled_s = 0.0
+        self.start_us = 0
+        self.end_us = self.load.duration_us
+
+    @property
+    @abstractmethod
+    def sink(self) -> SinkStatus: ...
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since the load began."""
+        return time.time_ns() // 1_000 - self.start_us
+
+    def start(self, start_us: int) -> None:
+        self.start_us = start_us
+
+    def cut(self, end_us: int) -> None:
+        self.end_us = min(self.end_us, end_us)
+
+    def sent(self, instance: int, count: int, lag_us: int) -> None:
+        """A driver instance has sent that many events in all, the last of them so late."""
+        with self._lock:
+            self._sent[instance] = count
+            self._lags[instance].append(max(0, lag_us))
+
+    def observations(self) -> list[Observation]:
+        if time.monotonic() < self._sampled_s + SAMPLE_EVERY_S or self.now_us < 0:
+            return []
+        self._sampled_s = time.monotonic()
+        statuses = self.statuses
+        for status in statuses:
+            number = status.instance
+            self._queue_max[number] = max(self._queue_max[number], status.queued)
+            lag_us = self._lags[number][-1]
+            row = (status.time_us, status.offered, status.drained, status.queued, lag_us)
+            batch = pa.record_batch([[value] for value in row], schema=SAMPLES)
+            self._samples[number].append(batch)
+        return [status.observation._replace(basis=Basis.FRONTIER) for status in statuses]
+
+    def overall(self) -> Observation | None:
+        statuses, sink = self.statuses, self.sink
+        if not self.start_us or sink.last_arrival_us is None:
+            return None
+        taken = sum(status.drained for status in statuses)
+        return Observation(
+            source="",
+            time_us=statuses[0].time_us,
+            offered=sum(status.offered for status in statuses),
+            taken=taken,
+            finished=taken,
+            taken_at_us=sink.last_arrival_us - self.start_us,
+            basis=Basis.FRONTIER,
+        )
+
+    @property
+    def statuses(self) -> list[InstanceStatus]:
+        return [self._status(number) for number in range(len(self._sent))] if self.start_us else []
+
+    def finish(self) -> list[InstanceStatus]:
+        for writer in self._samples:
+            writer.flush()
+        prints = [
+            feed.events.fingerprint(0, count)
+            for feed, count in zip(self.load.feeds, self._sent, strict=True)
+        ]
+        return [
+            status.model_copy(update={"fingerprint": fingerprint})
+            for status, fingerprint in zip(self.statuses, prints, strict=True)
+        ]
+
+    def _status(self, number: int) -> InstanceStatus:
+        feed, frontier_us = self.load.feeds[number], self.sink.frontier_us
+        with self._lock:
+            offered, lags = self._sent[number], np.array(self._lags[number])
+        seen_us = 0 if frontier_us is None else frontier_us - self.start_us + 1
+        taken = min(offered, feed.times.count_before(seen_us))
+        return InstanceStatus(
+            instance=number,
+            stream=feed.stream,
+            time_us=self.now_us,
+            offered=offered,
+            drained=taken,
+            queued=offered - taken,
+            queue_max=self._queue_max[number],
+            lag_p99_us=int(np.quantile(lags, 0.99)),
+        )

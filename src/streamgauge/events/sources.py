@@ -1,0 +1,263 @@
+"""Where the columns of a stream come from: random numbers, a text file, or a recorded file.
+
+Every source is a pure function of seed, driver instance and sequence number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import xxhash
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from streamgauge.errors import ExperimentError
+from streamgauge.events.columns import Column
+from streamgauge.events.numbers import BLOCK, InstanceShare
+
+EVENT_TIME = "event_time"
+"""Every event has this column: the time at which the schedule says that it happened."""
+LINE = "line"
+"""The column of a text file."""
+_EVENT_TIME_FIELD = pa.field(EVENT_TIME, pa.timestamp("us", tz="UTC"), nullable=False)
+_CHUNK_BYTES = 1 << 20
+
+Drawn = list[NDArray[Any]]
+"""Whole numbers that decide the values of events, one array per column or less."""
+
+
+class EventSource(Protocol):
+    """What a stream of events is made from."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The event time and the columns that are read."""
+
+    @property
+    def random_columns(self) -> int:
+        """How many columns of random numbers it may use; the next one is for the disorder."""
+
+    @property
+    def meaning(self) -> dict[str, Any]:
+        """What its numbers stand for; a part of the hash of the input."""
+
+    def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
+        """The numbers behind the places [low, high) of one block; the bytes that are hashed."""
+
+    def decode(self, drawn: Drawn) -> list[pa.Array]:
+        """The values that the system receives, in the order of the schema."""
+
+
+class _Source(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reads: tuple[str, ...] | None = None
+    """The columns that the query reads; no other is made. None: all."""
+
+    @property
+    def meaning(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"kind"})
+
+
+class StreamSpec(_Source):
+    """Columns of random values."""
+
+    kind: Literal["columns"] = "columns"
+    columns: Mapping[str, Column] = Field(min_length=1)
+
+    @field_validator("columns")
+    @classmethod
+    def _no_event_time(cls, columns: Mapping[str, Column]) -> Mapping[str, Column]:
+        if EVENT_TIME in columns:
+            raise ValueError(f"a column cannot be called {EVENT_TIME}: every event has it already")
+        return columns
+
+    @model_validator(mode="after")
+    def _known_columns(self) -> StreamSpec:
+        for name in self.reads or ():
+            if name not in self.columns:
+                raise ValueError(
+                    f"the query reads {name!r}, the stream has {', '.join(self.columns)}"
+                )
+        return self
+
+    def reading(self, names: tuple[str, ...] | None) -> StreamSpec:
+        """The same events with these columns only."""
+        return StreamSpec(columns=self.columns, reads=names)
+
+    def located(self, base: Path) -> StreamSpec:  # noqa: ARG002
+        """Itself: it reads no file."""
+        return self
+
+    @property
+    def made(self) -> dict[int, Column]:
+        """The columns that are made, by their place among all of them."""
+        places = enumerate(self.columns.items())
+        return {at: one for at, (name, one) in places if self.reads is None or name in self.reads}
+
+    @property
+    def schema(self) -> pa.Schema:
+        """No event lacks a value, which spares Spark the checks."""
+        names = list(self.columns)
+        made = self.made.items()
+        fields = [pa.field(names[place], one.arrow_type, nullable=False) for place, one in made]
+        return pa.schema([_EVENT_TIME_FIELD, *fields])
+
+    @property
+    def random_columns(self) -> int:
+        return len(self.columns)
+
+    def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
+        made = self.made.items()
+        return [column.draw(share.random(block, place)[low:high]) for place, column in made]
+
+    def decode(self, drawn: Drawn) -> list[pa.Array]:
+        columns = self.made.values()
+        return [column.decode(values) for column, values in zip(columns, drawn, strict=True)]
+
+
+class _FileSource(_Source):
+    """The rows of a file, in order across the driver instances of a stream, over and over."""
+
+    kind: Literal["text", "recorded"]
+    path: str
+    content_hash: str = ""
+    """Of the file; it is known once the path is absolute."""
+
+    def reading(self, names: Sequence[str] | None) -> Any:
+        """The same events with these columns only."""
+        return self.model_copy(update={"reads": None if names is None else tuple(names)})
+
+    def located(self, base: Path) -> Any:
+        """With the absolute path of the file and the hash of its content."""
+        path = (base / self.path).resolve()
+        try:
+            found = path.stat()
+            content_hash = _content_hash(path, found.st_mtime_ns, found.st_size)
+        except OSError as error:
+            raise _unreadable(path, error.strerror or str(error)) from None
+        return self.model_copy(update={"path": str(path), "content_hash": content_hash})
+
+    @property
+    def meaning(self) -> dict[str, Any]:
+        return {"kind": self.kind, "content_hash": self.content_hash, "reads": self.reads}
+
+    @property
+    def table(self) -> pa.Table:
+        return _table(self.kind, self.path, self.content_hash, self.reads)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([_EVENT_TIME_FIELD, *self.table.schema])
+
+    @property
+    def random_columns(self) -> int:
+        return 0
+
+    def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
+        own = np.arange(block * BLOCK + low, block * BLOCK + high, dtype=np.int64)
+        return [(own * share.parts + share.part) % self.table.num_rows]
+
+    def decode(self, drawn: Drawn) -> list[pa.Array]:
+        rows = self.table.take(pa.array(drawn[0]))
+        return [column.combine_chunks() for column in rows.columns]
+
+
+class TextSource(_FileSource):
+    """The lines of a text file, in one column."""
+
+    kind: Literal["text"] = "text"
+
+
+class RecordedSource(_FileSource):
+    """The rows of a Parquet or CSV file, with its columns as they are."""
+
+    kind: Literal["recorded"] = "recorded"
+
+
+Source = Annotated[StreamSpec | TextSource | RecordedSource, Field(discriminator="kind")]
+
+
+def text(path: str | Path) -> TextSource:
+    """The lines of a text file as events; the path is relative to the experiment file."""
+    return TextSource(path=str(path))
+
+
+def recorded(path: str | Path, columns: Sequence[str] | None = None) -> RecordedSource:
+    """The rows of a Parquet or CSV file as events; the path is relative to the experiment file."""
+    return RecordedSource(path=str(path)).reading(columns)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=16)
+def _content_hash(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001
+    """Read again only if the file has changed since."""
+    digest = xxhash.xxh3_128()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _table(kind: str, path: str, content_hash: str, reads: tuple[str, ...] | None) -> pa.Table:
+    """The whole file in memory, once per process; refused if its content is not the expected."""
+    source = TextSource(path=path) if kind == "text" else RecordedSource(path=path)
+    located = source.located(Path())
+    if located.content_hash != content_hash:
+        raise _unreadable(Path(path), "its content has changed since the load was planned")
+    try:
+        table = _text_table(path) if kind == "text" else _recorded_table(path)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise _unreadable(Path(path), str(error).splitlines()[0]) from None
+    if reads is not None:
+        missing = [name for name in reads if name not in table.column_names]
+        if missing:
+            known = ", ".join(table.column_names)
+            raise _unreadable(Path(path), f"it has no column {', '.join(missing)}; it has {known}")
+        table = table.select(list(reads))
+    if EVENT_TIME in table.column_names:
+        raise _unreadable(
+            Path(path),
+            f"it has a column {EVENT_TIME}, and the scheduled time of an event has that name",
+            fix="rename it, or name the columns to read: recorded(path, columns=[…])",
+        )
+    if not table.num_rows:
+        raise _unreadable(Path(path), "it has no rows")
+    return table
+
+
+def _text_table(path: str) -> pa.Table:
+    with Path(path).open(encoding="utf-8") as file:
+        lines = [line.removesuffix("\n") for line in file]
+    return pa.table({LINE: pa.array(lines, type=pa.string())})
+
+
+def _recorded_table(path: str) -> pa.Table:
+    read = pyarrow.csv.read_csv if path.lower().endswith(".csv") else pyarrow.parquet.read_table
+    table: pa.Table = read(path).replace_schema_metadata(None)
+    fields = [pa.field(one.name, _plain(one.type), one.nullable) for one in table.schema]
+    return table.cast(pa.schema(fields)).combine_chunks()
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type in which a value travels; Spark has neither dictionaries nor nanoseconds."""
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", tz=kind.tz)
+    return kind
+
+
+def _unreadable(path: Path, problem: str, *, fix: str = "") -> ExperimentError:
+    return ExperimentError(
+        "workload.query",
+        f"the events cannot be read from {path}: {problem}",
+        fix=fix or "give a file that can be read; its path is relative to the experiment file",
+    )

@@ -1,0 +1,158 @@
+"""Starts the processes of a run, at a place, with the run's environment; a handle on each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from streamgauge.errors import ComponentError
+from streamgauge.processes.places import THIS_MACHINE, EnvironmentChanges, Place
+
+
+class Launcher:
+    """Starts processes at one place; `env` marks all of them as part of the run."""
+
+    def __init__(self, env: EnvironmentChanges, place: Place = THIS_MACHINE) -> None:
+        self.env = dict(env)
+        self.place = place
+
+    def start(
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        log: Path | None,
+        env: EnvironmentChanges | None = None,
+        pipes: bool = False,
+        cpus: Sequence[int] = (),
+    ) -> LaunchedProcess:
+        """Starts a process in a session of its own.
+
+        With `pipes`, its standard input and output are the parent's to use and only its standard
+        error is logged. Otherwise its input is empty and all of its output is logged. Without a log
+        that output is discarded. `cpus` are the CPUs of the place to which it is pinned.
+        """
+        changes = {**self.env, **(env or {})}
+        pinned_there = cpus if self.place.remote else ()
+        pinning = ["taskset", "-c", ",".join(map(str, pinned_there))] if pinned_there else []
+        with contextlib.ExitStack() as stack:
+            output: IO[bytes] | int = subprocess.DEVNULL
+            log_start = 0
+            if log is not None:
+                log.parent.mkdir(parents=True, exist_ok=True)
+                output = stack.enter_context(log.open("ab"))
+                log_start = output.tell()
+            command = self.place.command([*pinning, *argv], changes)
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
+                    stdout=subprocess.PIPE if pipes else output,
+                    stderr=output,
+                    env=changed(os.environ, changes),
+                    # Ctrl-C in a terminal signals the parent only, which stops its children in
+                    # order.
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise ComponentError(
+                    f"{name} did not start: {error.strerror}: {error.filename}",
+                    fix=f"make sure that `{command[0]}` can be run on this machine",
+                ) from error
+        if cpus and not self.place.remote and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(process.pid, cpus)
+        return LaunchedProcess(name, process, self.place.site, log, log_start)
+
+
+class LaunchedProcess:
+    """A process that a launcher has started.
+
+    At a remote place this is the local end of the connection, and so is its pid.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        process: subprocess.Popen[bytes],
+        site: str,
+        log: Path | None,
+        log_start: int,
+    ) -> None:
+        self.name = name
+        self.site = site
+        self.log = log
+        self._process = process
+        self._log_start = log_start
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self.exit_code is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while the process runs; minus the signal's number when a signal ended it."""
+        return self._process.poll()
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        """Only with `pipes`."""
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """Only with `pipes`."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits for the end of the process; False when it still runs after that time."""
+        try:
+            self._process.wait(None if timeout_s is None else max(0.0, timeout_s))
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def terminate(self) -> None:
+        """Asks the process to end, with SIGTERM."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Ends the process with SIGKILL."""
+        self._process.kill()
+
+    def said(self) -> str:
+        """What the process has logged since it was started."""
+        if self.log is None:
+            return ""
+        with self.log.open("rb") as log_file:
+            log_file.seek(self._log_start)
+            return log_file.read().decode(errors="replace")
+
+    def death(self, reason: str = "", fix: str = "") -> ComponentError:
+        """The error for a process that has ended by itself; waits for its end.
+
+        Without a reason, the last error in its log is taken, or its exit code.
+        """
+        code = self._process.wait()
+        if not reason:
+            reason = f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
+            logged = re.findall(r"(?:Exception|Error): (.+)", self.said())
+            if code > 0 and logged:
+                reason = logged[-1].strip()
+        return ComponentError(f"{self.name} died: {reason}", fix=fix or "see its log", log=self.log)
+
+
+def changed(env: Mapping[str, str], changes: EnvironmentChanges) -> dict[str, str]:
+    """The environment with the changes applied."""
+    merged = {**env, **changes}
+    return {name: value for name, value in merged.items() if value is not None}

@@ -1,0 +1,196 @@
+"""A running system: its processes, the assignment it works on, and what can be done to it."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import psutil
+
+from streamgauge.errors import ComponentError
+from streamgauge.processes.component import Component, Message
+from streamgauge.processes.roles import RoleProcess
+
+if TYPE_CHECKING:
+    from streamgauge.systems.base import Assignment
+
+Tell = Callable[[str], None]
+Diagnostics = list[dict[str, int]]
+"""What the system reports of its own work: used for advice on tuning, never for a figure."""
+END_TIMEOUT_S = 60.0
+PROGRAM = "program"
+
+
+class RunningSystem(ABC):
+    """A started system; it works on one assignment at a time."""
+
+    @property
+    def processes(self) -> Sequence[RoleProcess]:
+        """Those that live; a system in a thread of the station has none of its own."""
+        return ()
+
+    @property
+    def alive(self) -> bool:
+        """Can it take another assignment?"""
+        return True
+
+    @abstractmethod
+    def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
+        """Returns when the system waits for input."""
+
+    def poll(self) -> list[Message]:
+        """What it has reported since the last call; raises ComponentError when it has failed."""
+        return []
+
+    @abstractmethod
+    def drain(self) -> None:
+        """Asks it to process everything that was offered."""
+
+    @property
+    @abstractmethod
+    def drained(self) -> bool:
+        """Has it processed everything since `drain`?"""
+
+    @abstractmethod
+    def end(self) -> Diagnostics:
+        """Ends the work on the assignment, whatever is left to do."""
+
+    def stop(self) -> None:  # noqa: B027
+        """Ends the system and the services that were started for it."""
+
+
+@runtime_checkable
+class CanKill(Protocol):
+    """A process of it can be ended without warning."""
+
+    def kill(self, process: RoleProcess) -> None: ...
+
+
+@runtime_checkable
+class CanPause(Protocol):
+    """A process of it can be stopped for a while."""
+
+    def pause(self, process: RoleProcess) -> None: ...
+
+    def resume(self, process: RoleProcess) -> None: ...
+
+
+@runtime_checkable
+class CanRestart(Protocol):
+    """It can be started again after its death, and goes on with its assignment."""
+
+    def restart(self, timeout_s: float, tell: Tell) -> None: ...
+
+
+@runtime_checkable
+class CanScale(Protocol):
+    """The number of its processes of a role can change while it runs."""
+
+    def scale(self, role: str, count: int) -> None: ...
+
+
+class RunningProgram(RunningSystem):
+    """A system that is a program of ours in a process of its own, and speaks our JSON lines.
+
+    The program reports `up` when it has started. It answers `begin {assignment}` with `ready` when
+    it waits for input, `drain` with `drained` when everything that was offered has been processed,
+    and `end` with `ended {diagnostics}`; then it can be given another assignment. It reports
+    `failed {reason, fix}` when it cannot go on, and ends on `stop`.
+    """
+
+    def __init__(
+        self,
+        launch: Callable[[], Component],
+        timeout_s: float,
+        tell: Tell,
+        services: contextlib.ExitStack | None = None,
+        service_processes: Callable[[], Sequence[RoleProcess]] = lambda: (),
+    ) -> None:
+        self._launch = launch
+        self._services = services or contextlib.ExitStack()
+        self._service_processes = service_processes
+        self._assignment: Assignment | None = None
+        self._program = launch()
+        try:
+            self._wait_for("up", timeout_s, tell)
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def processes(self) -> list[RoleProcess]:
+        program = RoleProcess(PROGRAM, self._program.name, self._program.pid, self._program.site)
+        return [*([program] if self._program.alive else []), *self._service_processes()]
+
+    @property
+    def alive(self) -> bool:
+        return self._program.alive
+
+    def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
+        self._assignment = assignment
+        self._program.latest.pop("drained", None)
+        self._program.send("begin", assignment=assignment.model_dump(mode="json"))
+        self._wait_for("ready", timeout_s, tell)
+
+    def poll(self) -> list[Message]:
+        messages = self._program.poll()
+        self._program.require_sound()
+        return messages
+
+    def drain(self) -> None:
+        self._program.send("drain")
+
+    @property
+    def drained(self) -> bool:
+        return "drained" in self._program.latest
+
+    def end(self) -> Diagnostics:
+        self._program.send("end")
+        ended = self._program.wait_for("ended", END_TIMEOUT_S)
+        self._assignment = None
+        diagnostics: Diagnostics = ended.get("diagnostics", [])
+        return diagnostics
+
+    def stop(self) -> None:
+        self._program.stop()
+        self._services.close()
+
+    def kill(self, process: RoleProcess) -> None:
+        _act_on(process, psutil.Process.kill)
+
+    def pause(self, process: RoleProcess) -> None:
+        _act_on(process, psutil.Process.suspend)
+
+    def resume(self, process: RoleProcess) -> None:
+        _act_on(process, psutil.Process.resume)
+
+    def restart(self, timeout_s: float, tell: Tell) -> None:
+        """The program again; its assignment goes on from the checkpoint."""
+        self._program.stop()
+        self._program = self._launch()
+        self._wait_for("up", timeout_s, tell)
+        if self._assignment is not None:
+            resumed = self._assignment.model_copy(update={"resumed": True})
+            self.begin(resumed, timeout_s, tell)
+
+    def _wait_for(self, event: str, timeout_s: float, tell: Tell) -> None:
+        program = self._program
+
+        def meanwhile() -> None:
+            tell(str(program.latest.get("phase", {}).get("name", "starting the system")))
+
+        program.wait_for(event, timeout_s, meanwhile=meanwhile)
+
+
+def _act_on(process: RoleProcess, act: Callable[[psutil.Process], Any]) -> None:
+    """On the process and everything that it started, such as the JVM of a Python program."""
+    try:
+        root = psutil.Process(process.pid)
+        family = [root, *root.children(recursive=True)]
+    except psutil.Error as error:
+        raise ComponentError(f"{process.name} ({process.role}) is not running") from error
+    for member in family:
+        with contextlib.suppress(psutil.Error):
+            act(member)

@@ -1,0 +1,34 @@
+"""What the simulated system needs of a channel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+
+class SimulatedConnector(ABC):
+    """The simulated system's end of a channel; positions are times of the schedule."""
+
+    @abstractmethod
+    def head_us(self, after_us: int, most: int | None = None) -> int:
+        """How far all streams may be read, at most that many events further."""
+
+    @abstractmethod
+    def fetch(self, from_us: int, until_us: int) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The events of that range, each batch with the name of its stream."""
+
+    @abstractmethod
+    def commit(self, until_us: int) -> None:
+        """What lies before will not be fetched again."""
+
+    @abstractmethod
+    def put(self, results: pa.Table) -> None: ...
+
+    @abstractmethod
+    def drop_connection(self, position_us: int) -> None:
+        """Asks for everything that waits and leaves in the middle of the answer."""
+
+    @abstractmethod
+    def close(self) -> None: ...

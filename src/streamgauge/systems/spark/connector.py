@@ -1,0 +1,35 @@
+"""What Spark needs of a channel: streams of events to read, and a way out for results."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from streamgauge.systems.base import Assignment
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+
+class SparkConnector(ABC):
+    """Spark's end of a channel, for one assignment."""
+
+    def __init__(
+        self, session: SparkSession, assignment: Assignment, max_events_per_batch: int | None
+    ) -> None:
+        self.session = session
+        self.assignment = assignment
+        self.max_events_per_batch = max_events_per_batch
+
+    @abstractmethod
+    def read(self, stream: str) -> DataFrame:
+        """The events of a stream, one row each, with a watermark on `event_time`."""
+
+    @abstractmethod
+    def write(self, results: DataFrame) -> DataStreamWriter:
+        """A writer to the sink of the channel; trigger, mode and checkpoint come after."""
+
+    def rehearse(self, stream: str, batches: int) -> DataFrame | None:  # noqa: ARG002
+        """A few batches of made-up events in the form of `read`; None: there is no rehearsal."""
+        return None

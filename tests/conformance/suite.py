@@ -1,0 +1,232 @@
+"""What every pair of a system and a channel must do; `check_pair` runs it all on one station.
+
+Each load is short and slow: whether a system is fast is not what is tested here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.plan import Plan
+from streamgauge.experiments.planning.study import make_study
+from streamgauge.experiments.running.log import LogFile, RunLog
+from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.station import Station
+from streamgauge.experiments.running.stopping import Action, Stop
+from streamgauge.experiments.running.trial import Trial
+from streamgauge.measure.calculate import CalculationWork, Findings, calculate
+from streamgauge.measure.record import RunRecord
+from streamgauge.systems.running import CanKill, CanPause, CanRestart, RunningSystem
+from tests.loads import WIDE_LAG, WIDE_MARKS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RATE, SECONDS = 2_000, 5
+
+
+@dataclass
+class Pair:
+    """A system and a channel on a station of their own."""
+
+    system: str
+    channel: str
+    folder: Path
+    spark: SparkSession
+    station: Station
+    runs: int = 0
+
+    def plan(self, **changes: Any) -> Plan:
+        settings = {
+            "system": self.system,
+            "channel": self.channel,
+            "load.rate": RATE,
+            "load.marks": WIDE_MARKS,
+            "load.max_lag": WIDE_LAG,
+            "duration": f"{SECONDS} s",
+            "workload.keys": 20,
+            "thresholds": "[]",
+            **{key.replace("__", "."): value for key, value in changes.items()},
+        }
+        if self.system == "spark":
+            settings["system.rehearsal"] = 0
+        words = [f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in settings.items()]
+        return make_study(*read_experiment("quickstart", words)).first_plan
+
+    def run(
+        self,
+        timeline: Sequence[Action] = (),
+        conditions: Sequence[Any] = (),
+        **changes: Any,
+    ) -> Run:
+        """One trial, drained and validated."""
+        plan = self.plan(**changes)
+        self.runs += 1
+        directory = RunDirectory.inside(self.folder / f"run-{self.runs}")
+        log = RunLog(LogFile(directory.events))
+        trial = Trial(plan, directory, self.station, log, lambda _: None)
+        with trial.processes():
+            trial.start()
+            processes = list(trial.running.processes)
+            trial.load(
+                [trial.unsustained, trial.dropped, *conditions],
+                timeline,
+                alignment_us=plan.query.alignment_us,
+            )
+            record = trial.close(drained=trial.drain())
+        directory.write(directory.record, record)
+        handovers = {
+            stream: [directory.driver(n) / "handovers" for n in plan.load.instances_of(stream)]
+            for stream in plan.load.streams
+        }
+        work = CalculationWork(
+            record=directory.record, results=directory.results, handovers=handovers
+        )
+        events = [json.loads(line) for line in directory.events.read_text().splitlines()]
+        return Run(plan, record, calculate(self.spark, work, None), events, processes)
+
+
+@dataclass(frozen=True)
+class Run:
+    plan: Plan
+    record: RunRecord
+    findings: Findings
+    events: list[dict[str, Any]]
+    processes: list[Any]
+
+    def check_complete(self, *, duplicates: bool = False) -> None:
+        """Every expected result arrived, and is right."""
+        found = self.findings.validation
+        assert self.record.drained
+        assert self.record.dropped == []
+        assert found.input_matches is True
+        assert found.expected
+        assert found.expected > 0
+        assert (found.missing, found.extra, found.wrong) == (0, 0, 0), found.examples
+        assert duplicates or (found.duplicate, found.actual) == (0, found.expected)
+
+
+@contextmanager
+def opened(system: str, channel: str, folder: Path, spark: SparkSession) -> Iterator[Pair]:
+    logs = folder / "logs"
+    logs.mkdir(parents=True)
+    with Station(logs) as station:
+        yield Pair(system, channel, folder, spark, station)
+
+
+def check_pair(pair: Pair) -> None:
+    """The whole suite."""
+    first = check_an_honest_run(pair)
+    check_observations(first)
+    check_a_second_assignment(pair, first)
+    check_a_load_that_is_cut(pair)
+    check_disorder(pair)
+    check_every_query(pair)
+    check_powers(pair)
+    check_nothing_is_left(pair, first)
+
+
+def check_an_honest_run(pair: Pair) -> Run:
+    run = pair.run()
+    run.check_complete()
+    assert sum(source.offered for source in run.record.instances) == RATE * SECONDS
+    assert run.findings.latency.event_time.count > 0
+    assert (run.findings.latency.event_time.min or 0) > 0
+    return run
+
+
+def check_observations(run: Run) -> None:
+    """Seen from outside, no count ever falls, and the system never takes what was not offered."""
+    seen = [event for event in run.events if event["event"] == "observed"]
+    assert len(seen) >= SECONDS - 2
+    for name in ("load_us", "offered", "taken", "results"):
+        values = [event[name] for event in seen]
+        assert values == sorted(values), name
+    assert all(0 <= event["taken"] <= event["offered"] for event in seen)
+    assert seen[-1]["taken"] > 0
+
+
+def check_a_second_assignment(pair: Pair, first: Run) -> None:
+    """The same system takes another assignment, and the same seed gives the same input."""
+    again = pair.run()
+    again.check_complete()
+    assert again.record.input_hash == first.record.input_hash
+    assert [p.pid for p in again.processes] == [p.pid for p in first.processes]
+
+
+class After:
+    """Cuts the load after a while."""
+
+    def __init__(self, trial_s: float) -> None:
+        self._ticks = round(trial_s / 0.1)
+
+    def look(self, seen: object) -> Stop | None:  # noqa: ARG002
+        self._ticks -= 1
+        return Stop(["enough"], at_once=False) if self._ticks == 0 else None
+
+
+def check_a_load_that_is_cut(pair: Pair) -> None:
+    run = pair.run(conditions=[After(2.0)])
+    assert 0 < sum(source.offered for source in run.record.instances) < RATE * SECONDS
+    run.check_complete()
+
+
+def check_disorder(pair: Pair) -> None:
+    pair.run(load__disorder="300 ms").check_complete()
+
+
+def check_every_query(pair: Pair) -> None:
+    """Every query that the system claims to run is valid."""
+    for query in ("gaming.join", "gaming.nested"):
+        workload = {"query": query, "keys": 20, "window": "1 s", "selectivity": 0.5}
+        if query == "gaming.nested":
+            workload["keys"] = 1_000
+        pair.run(workload=workload, load__instances=2).check_complete()
+
+
+def check_powers(pair: Pair) -> None:
+    """What is flagged as possible is possible, and the results stay right."""
+    powers = pair.plan().system.powers
+    if powers.get("pause"):
+        pair.run(timeline=[Action(1_500_000, "pause", _pause), Action(2_500_000, "go on", _resume)])
+    if powers.get("kill") and powers.get("restart"):
+        run = pair.run(timeline=[Action(2_000_000, "kill and restart", _kill_and_restart)])
+        run.check_complete(duplicates=True)
+
+
+def _program(running: RunningSystem) -> Any:
+    return next(process for process in running.processes if process.role == "program")
+
+
+def _pause(running: RunningSystem) -> None:
+    assert isinstance(running, CanPause)
+    running.pause(_program(running))
+
+
+def _resume(running: RunningSystem) -> None:
+    assert isinstance(running, CanPause)
+    running.resume(_program(running))
+
+
+def _kill_and_restart(running: RunningSystem) -> None:
+    assert isinstance(running, CanKill)
+    assert isinstance(running, CanRestart)
+    running.kill(_program(running))
+    running.restart(180.0, lambda _: None)
+
+
+def check_nothing_is_left(pair: Pair, run: Run) -> None:
+    pair.station.stop_system()
+    for process in run.processes:
+        assert process.role
+        assert process.site
+        assert process.pid == os.getpid() or not psutil.pid_exists(process.pid)
