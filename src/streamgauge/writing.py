@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 NOTHING = "–"
+
+
+def or_nothing(value: float | None, write: Callable[[float], str]) -> str:
+    """The value as `write` writes it, or a dash where there is none."""
+    return NOTHING if value is None else write(value)
 
 
 def count(value: float) -> str:
@@ -83,7 +89,7 @@ class Answer(NamedTuple):
 
 
 def answer(value: bool | None) -> Answer:
-    """True → `✓ yes`; None is an answer that is not known."""
+    """True → `✓ yes`; None: the answer is unknown."""
     if value is None:
         return Answer("?", "unknown", "open")
     return Answer("✓", "yes", "good") if value else Answer("✗", "no", "bad")

@@ -63,7 +63,7 @@ def stored(runs: Path, found: Summary | None, *, age_s: float = 0.0) -> RunDirec
 
 
 def make_older(folder: Path, age_s: float) -> None:
-    """As if nobody had touched anything below for so long."""
+    """Sets the times of everything below back by that long."""
     for path in (folder, *folder.rglob("*")):
         moment = path.lstat().st_mtime - age_s
         os.utime(path, (moment, moment), follow_symlinks=False)

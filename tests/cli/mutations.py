@@ -1,7 +1,7 @@
 """Ways to break the built-in quickstart, each with the words that a good message may use for it.
 
-A mutation knows that it breaks the file: from the fields of the models, or from a list of values
-that are wrong for a setting whatever the code thinks of them.
+That a mutation breaks the file follows from the fields of the models, or from a list of values that
+are wrong for a setting.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
+from streamgauge.channels.direct.channel import DirectChannel
 from streamgauge.experiments.planning.files import BUILT_IN
-from streamgauge.experiments.planning.model import Channel, Experiment, Load, Timeouts
+from streamgauge.experiments.planning.model import Experiment, Load, Timeouts
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.systems.spark.system import SparkSystem
 
@@ -32,7 +33,7 @@ KNOWN: dict[Path, set[str]] = {
     ("load",): set(Load.model_fields),
     ("system",): {"name", *SparkSystem.model_fields},
     ("quick",): set(Experiment.model_fields),
-    ("channel",): set(Channel.model_fields),
+    ("channel",): {"name", *DirectChannel.model_fields},
     ("timeouts",): set(Timeouts.model_fields),
 }
 REQUIRED: list[Path] = [("workload",), ("workload", "query"), ("load",), ("load", "rate")]

@@ -72,9 +72,7 @@ def test_help_loads_nothing_heavy() -> None:
         (["report", "no-such-run"], "no-such-run", "`streamgauge list runs`"),
     ],
 )
-def test_wrong_usage_exits_with_2_and_says_what_was_meant(
-    arguments: list[str], cause: str, fix: str
-) -> None:
+def test_wrong_usage_exits_with_2_and_a_fix(arguments: list[str], cause: str, fix: str) -> None:
     answer = call(*arguments)
     assert answer.code == 2
     assert answer.out == ""

@@ -39,7 +39,7 @@ def test_the_ten_newest_runs_stay(twelve_runs: Path) -> None:
     assert names(twelve_runs) == run_names(*range(3, 13)) | {"latest"}
 
 
-def test_keep_says_how_many_stay(twelve_runs: Path) -> None:
+def test_keep_sets_how_many_stay(twelve_runs: Path) -> None:
     call("clean", "--yes", "--keep", "1", "--runs-dir", str(twelve_runs))
     assert names(twelve_runs) == run_names(12) | {"latest"}
     call("clean", "--yes", "--keep", "0", "--runs-dir", str(twelve_runs))
@@ -62,9 +62,9 @@ def test_without_a_terminal_nothing_is_removed_unasked(twelve_runs: Path) -> Non
     assert names(twelve_runs) == before
 
 
-@pytest.mark.parametrize(("said", "code", "left"), [("y\n", 0, 11), ("n\n", 0, 13), ("", 130, 13)])
-def test_on_a_terminal_it_asks(said: str, code: int, left: int, twelve_runs: Path) -> None:
-    answer = call("clean", "--runs-dir", str(twelve_runs), stdin=said, keyboard=True)
+@pytest.mark.parametrize(("typed", "code", "left"), [("y\n", 0, 11), ("n\n", 0, 13), ("", 130, 13)])
+def test_on_a_terminal_it_asks(typed: str, code: int, left: int, twelve_runs: Path) -> None:
+    answer = call("clean", "--runs-dir", str(twelve_runs), stdin=typed, keyboard=True)
     assert answer.code == code
     assert len(names(twelve_runs)) == left
 
@@ -85,7 +85,7 @@ def test_a_run_that_may_still_go_on_is_never_removed(runs: Path) -> None:
     assert {goes_on.path, just_ended.path, busy.path}.isdisjoint(found)
 
 
-def test_what_is_not_a_run_is_left_alone(runs: Path) -> None:
+def test_other_files_and_folders_are_not_removed(runs: Path) -> None:
     runs.mkdir()
     elsewhere = made_up.stored(runs.parent / "elsewhere", made_up.summary(), age_s=DAY_S)
     (runs / "2026-01-02-1-linked").symlink_to(elsewhere.path)
@@ -137,7 +137,9 @@ def test_fresh_folders_links_and_files_are_left_alone(temporary: Path) -> None:
     assert dead_scratch(temporary, time.time()) == []
 
 
-def test_what_cannot_be_removed_is_told(twelve_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_removed_is_reported(
+    twelve_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 

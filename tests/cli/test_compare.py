@@ -118,7 +118,7 @@ def test_fail_if_decides_the_exit_code(runs: Path, expressions: list[str], code:
     assert all(text in answer.out for text in expressions)
 
 
-def test_a_change_inside_the_noise_passes_and_that_is_said(runs: Path) -> None:
+def test_a_change_inside_the_noise_passes_with_that_reason(runs: Path) -> None:
     base, other = stored(
         runs, compared.repeated([700, 800, 900]), compared.repeated([730, 830, 930])
     )
@@ -141,7 +141,7 @@ def test_json_and_nothing_else(runs: Path) -> None:
     assert Path(found["page"]).exists()
 
 
-def test_the_page_goes_where_one_wants(runs: Path, tmp_path: Path) -> None:
+def test_output_sets_the_file_of_the_page(runs: Path, tmp_path: Path) -> None:
     base, other = stored(runs, compared.single(800), compared.single(900))
     page = tmp_path / "new" / "page.html"
     answer = compare(runs, base, other, "--output", str(page))
@@ -149,7 +149,7 @@ def test_the_page_goes_where_one_wants(runs: Path, tmp_path: Path) -> None:
     assert page.exists()
 
 
-def test_a_page_that_cannot_be_written_is_told(runs: Path, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_reported(runs: Path, tmp_path: Path) -> None:
     base, other = stored(runs, compared.single(800), compared.single(900))
     (tmp_path / "file").write_text("")
     answer = compare(runs, base, other, "--output", str(tmp_path / "file" / "page.html"))
@@ -187,9 +187,7 @@ def test_published_figures_are_listed() -> None:
         ([], "BASE", "`streamgauge compare --help` shows how"),
     ],
 )
-def test_wrong_usage_exits_with_2_and_says_what_was_meant(
-    arguments: list[str], cause: str, fix: str
-) -> None:
+def test_wrong_usage_exits_with_2_and_a_fix(arguments: list[str], cause: str, fix: str) -> None:
     answer = call("compare", *arguments)
     assert (answer.code, answer.out) == (2, "")
     first, second = answer.err.splitlines()
@@ -199,7 +197,7 @@ def test_wrong_usage_exits_with_2_and_says_what_was_meant(
 
 
 @pytest.mark.parametrize("content", [None, "{", '{"name": 5}'])
-def test_a_run_without_a_readable_summary_is_told(runs: Path, content: str | None) -> None:
+def test_a_run_without_a_readable_summary_is_reported(runs: Path, content: str | None) -> None:
     base, other = stored(runs, compared.single(), compared.single())
     summary = runs / other / "summary.json"
     if content is None:
@@ -211,7 +209,7 @@ def test_a_run_without_a_readable_summary_is_told(runs: Path, content: str | Non
     assert ("has no summary" if content is None else "cannot be read") in answer.err
 
 
-def test_help_says_what_it_needs() -> None:
+def test_help_shows_the_arguments() -> None:
     answer = call("compare", "--help")
     assert answer.code == 0
     assert "BASE OTHER..." in answer.out

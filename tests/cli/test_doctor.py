@@ -46,7 +46,7 @@ def test_a_failure_has_a_fix_and_the_exit_code_5(
     assert json.loads(as_json.out)["checks"][1]["health"] == "failed"
 
 
-def test_spark_is_tried_unless_told_otherwise(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_is_tried_by_default(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "machine_checks", lambda _: [])
     monkeypatch.setattr(spark_check, "starts", lambda: Check("Spark", Health.FAILED, "no", "fix"))
     answer = call("doctor", "--json", "--runs-dir", str(runs))
@@ -65,7 +65,7 @@ def test_this_machine_is_looked_at(runs: Path) -> None:
         assert check.fix or check.health is Health.OK
 
 
-def test_a_java_home_that_is_not_used_is_told() -> None:
+def test_an_unused_java_home_is_a_warning() -> None:
     check = checks.java({**os.environ, "JAVA_HOME": "/nowhere"})
     assert check.health is Health.WARNING
     assert "/nowhere" in check.found
@@ -125,7 +125,7 @@ def test_one_core_is_a_drawback(monkeypatch: pytest.MonkeyPatch) -> None:
     assert checks.cores().health is Health.WARNING
 
 
-def test_a_spark_that_does_not_start_is_told_with_its_log(
+def test_a_spark_that_does_not_start_is_reported_with_its_log(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = subprocess.CompletedProcess([], 1, "", "some\nlines\nFindException: no module\n\n")
@@ -138,7 +138,7 @@ def test_a_spark_that_does_not_start_is_told_with_its_log(
     assert "some\nlines" in log.read_text()
 
 
-def test_a_spark_that_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spark_that_hangs_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = [sys.executable, "-c", "import time; time.sleep(60)"]
     monkeypatch.setattr(spark_check, "module_argv", lambda *_: slow)
     check = spark_check.starts(timeout_s=0.5)

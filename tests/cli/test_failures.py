@@ -42,26 +42,28 @@ def test_exit_code(error: BaseException, code: int) -> None:
     assert code_of(error) == code
 
 
-def test_cause_fix_and_log_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cause_fix_and_log_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     code_of(ComponentError("spark died", fix="give it memory", log=Path("runs/x/logs/spark.log")))
-    told = capsys.readouterr()
-    assert told.err == "error: spark died\nfix: give it memory\nlog: runs/x/logs/spark.log\n"
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.err == "error: spark died\nfix: give it memory\nlog: runs/x/logs/spark.log\n"
+    assert printed.out == ""
 
 
-def test_text_that_looks_like_markup_is_told_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_that_looks_like_markup_is_printed_unchanged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code_of(ComponentError("cannot reach local[2] [bold]", fix=":warning: [/]"))
     assert capsys.readouterr().err == "error: cannot reach local[2] [bold]\nfix: :warning: [/]\n"
 
 
-def test_an_interrupted_run_says_where_it_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_run_prints_its_directory(capsys: pytest.CaptureFixture[str]) -> None:
     error = RunInterrupted("interrupted")
     error.run = Path("runs/x")
     code_of(error)
     assert capsys.readouterr().err == "interrupted: what was measured until then is in runs/x\n"
 
 
-def test_an_interrupted_study_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_study_prints_how_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
     error = RunInterrupted("interrupted", fix="go on with `streamgauge run --resume x`")
     error.run = Path("runs/x")
     code_of(error)
@@ -72,10 +74,10 @@ def test_a_bug_shows_no_traceback_and_keeps_it_in_a_log(
     capsys: pytest.CaptureFixture[str], temporary: Path
 ) -> None:
     code_of(ZeroDivisionError("division by zero"))
-    told = capsys.readouterr().err
-    assert "error: unexpected ZeroDivisionError: division by zero; this is a bug" in told
-    assert "Traceback" not in told
-    log = re.search("^log: (.*)$", told, re.MULTILINE)
+    printed = capsys.readouterr().err
+    assert "error: unexpected ZeroDivisionError: division by zero; this is a bug" in printed
+    assert "Traceback" not in printed
+    log = re.search("^log: (.*)$", printed, re.MULTILINE)
     assert log is not None
     assert Path(log[1]).parent == temporary
     assert "in failing" in Path(log[1]).read_text()
@@ -83,9 +85,9 @@ def test_a_bug_shows_no_traceback_and_keeps_it_in_a_log(
 
 def test_a_full_disk_is_no_bug_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(OSError(errno.ENOSPC, "No space left on device", "runs/x/results")) == 5
-    told = capsys.readouterr().err
-    assert told.startswith("error: no space left on device (runs/x/results)\nfix: make room")
-    assert "bug" not in told
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: no space left on device (runs/x/results)\nfix: make room")
+    assert "bug" not in printed
 
 
 def test_a_bug_during_a_run_is_logged_with_the_run(tmp_path: Path) -> None:

@@ -20,14 +20,16 @@ def require_refusal(mutation: Mutation) -> None:
         path = Path(folder) / FILE
         path.write_bytes(mutation.text)
         answer = call("validate", str(path))
-    told = f"{mutation.kind}: exit code {answer.code}, {answer.err or answer.out}"
-    assert answer.code == 2, told
-    assert answer.out == "", told
-    assert "Traceback" not in answer.err, told
+    outcome = f"{mutation.kind}: exit code {answer.code}, {answer.err or answer.out}"
+    assert answer.code == 2, outcome
+    assert answer.out == "", outcome
+    assert "Traceback" not in answer.err, outcome
     first, *rest = answer.err.splitlines()
-    assert first.startswith("error: "), told
-    assert all(line.startswith("fix: ") for line in rest), told
-    assert any(word in first for word in mutation.words), f"{told} names none of {mutation.words}"
+    assert first.startswith("error: "), outcome
+    assert all(line.startswith("fix: ") for line in rest), outcome
+    assert any(word in first for word in mutation.words), (
+        f"{outcome} names none of {mutation.words}"
+    )
 
 
 @pytest.mark.parametrize("mutation", list(wrong_values()), ids=lambda mutation: mutation.kind)

@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return empty
 
 
-def test_what_it_makes_is_a_valid_experiment(folder: Path) -> None:
+def test_the_new_files_are_a_valid_experiment(folder: Path) -> None:
     answer = call("new", "my_own_query")
     assert (answer.code, answer.err) == (0, "")
     assert {path.name for path in folder.iterdir()} == {"my_own_query.py", "my_own_query.yaml"}
@@ -33,7 +33,7 @@ def test_what_it_makes_is_a_valid_experiment(folder: Path) -> None:
     assert done.stdout.startswith("ok: my_own_query")
 
 
-def test_the_next_steps_are_told() -> None:
+def test_the_next_steps_are_printed() -> None:
     answer = call("new", "my_own_query")
     for step in ("validate my_own_query.yaml", "run my_own_query.yaml --quick"):
         assert f"streamgauge {step}" in answer.out

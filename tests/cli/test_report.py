@@ -43,7 +43,7 @@ def test_it_can_be_opened_in_the_browser(runs: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("content", ["{", "{}", '{"name": 5}', "\udcff"])
-def test_a_damaged_summary_is_told(runs: Path, content: str) -> None:
+def test_a_damaged_summary_is_reported(runs: Path, content: str) -> None:
     run = made_up.stored(runs, made_up.summary())
     run.summary.write_bytes(content.encode(errors="surrogateescape"))
     answer = call("report", "--runs-dir", str(runs))
@@ -70,7 +70,7 @@ def test_no_run_at_all(runs: Path) -> None:
     assert "no run" in answer.err
 
 
-def test_a_report_that_cannot_be_written_is_told(runs: Path) -> None:
+def test_a_report_that_cannot_be_written_is_reported(runs: Path) -> None:
     run = made_up.stored(runs, made_up.summary())
     run.report.mkdir()
     answer = call("report", "--runs-dir", str(runs))

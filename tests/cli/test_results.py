@@ -63,7 +63,7 @@ def test_thresholds_show_mark_and_value_in_its_unit(capsys: pytest.CaptureFixtur
     assert ["✗ event_time.p99_9 < 1 s", "not measured"] in cells
 
 
-def test_a_quantile_that_nobody_could_measure_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_quantile_that_was_not_measured_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(capsys)
     assert "p99 " in text
     assert "p99.9" not in text
@@ -145,7 +145,7 @@ def test_a_search_begins_with_its_maximum(capsys: pytest.CaptureFixture[str]) ->
     assert cells(text, "cases")[1] == "offered"
 
 
-def test_a_search_that_found_nothing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_without_a_maximum_shows_none_found(capsys: pytest.CaptureFixture[str]) -> None:
     nothing = {**FOUND, "maximum_sustainable_per_s": None, "passed": None}
     text = shown(capsys, trials=[trial(**nothing)], cases=[case([0], {})], **nothing)
     assert text.startswith("maximum sustainable throughput: none found\n  failed 2,200,000/s\n")
@@ -182,7 +182,7 @@ def test_every_search_of_a_study_has_its_maximum(capsys: pytest.CaptureFixture[s
     assert cells(text, "executors 2")[1] == "2,130,000/s"
 
 
-def test_published_figures_stand_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
+def test_published_figures_are_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
     beside = [
         {"label": "spark, 2 nodes", "figure": "event_time.p99", "value": 5_990, "ours": 1_198},
         {"label": "spark, 4 nodes", "figure": "event_time.p99", "value": 4_955},
@@ -197,18 +197,18 @@ def limit(kind: str, strength: float) -> dict[str, Any]:
     return {"kind": kind, "shown_by": f"{kind} 71 %", "advice": "do", "strength": strength}
 
 
-def test_the_three_strongest_limits_are_told_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_three_strongest_limits_of_a_run_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     kinds = (("state", 0.1), ("CPU", 0.9), ("source", 0.7), ("shuffle", 0.5))
     text = shown(capsys, limits=[limit(*one) for one in kinds])
-    told = text[text.index("limited by") : text.index("report:")].split("\n")
-    assert told[1:3] == ["  CPU: CPU 71 %", "    do"]
-    assert [line for line in told if "71 %" in line][1:] == [
+    lines = text[text.index("limited by") : text.index("report:")].split("\n")
+    assert lines[1:3] == ["  CPU: CPU 71 %", "    do"]
+    assert [line for line in lines if "71 %" in line][1:] == [
         "  source: source 71 %",
         "  shuffle: shuffle 71 %",
     ]
 
 
-def test_the_limits_of_several_trials_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_limits_of_several_trials_are_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     trials = [trial(limits=[limit("CPU", strength)]) for strength in (0.4, 0.9)]
     text = shown(capsys, trials=trials, cases=[case([0, 1], {})])
     assert text.count("CPU 71 %") == 1

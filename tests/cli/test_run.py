@@ -23,7 +23,7 @@ QUICK = "quick run: the numbers are meaningless"
 
 
 class Pretended:
-    """Stands in for the runner: tells of progress and leaves a run directory behind."""
+    """Replaces the runner: reports progress and makes a run directory."""
 
     def __init__(self) -> None:
         self.changes: dict[str, Any] = {}
@@ -141,7 +141,7 @@ def test_ctrl_c_shows_what_was_measured_and_exits_with_130(
     assert answer.err.splitlines()[-1].startswith("interrupted: what was measured until then is in")
 
 
-def test_a_component_that_died_is_told_with_its_log_after_the_partial_summary(
+def test_a_component_that_died_is_reported_with_its_log_after_the_partial_summary(
     pretended: Pretended, place: tuple[str, str]
 ) -> None:
     pretended.failure = ComponentError("spark died", fix="see its log", log=Path("spark.log"))
@@ -220,7 +220,7 @@ def test_a_wrong_experiment_makes_no_run_directory(place: tuple[str, str], runs:
     assert not runs.exists()
 
 
-def test_a_folder_for_runs_that_cannot_be_made_is_told(runs: Path) -> None:
+def test_a_folder_for_runs_that_cannot_be_made_is_reported(runs: Path) -> None:
     runs.write_text("not a folder")
     answer = call("run", "quickstart", "--runs-dir", str(runs / "below"))
     assert answer.code == 5

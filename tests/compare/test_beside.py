@@ -1,4 +1,4 @@
-"""Published figures side by side with our cases, as the data of the publication say."""
+"""Published figures side by side with our cases, as the data of the publication define it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def means(found: list[Published]) -> dict[str, float | None]:
 
 
 @pytest.mark.parametrize("rate", [{}, {"load.rate": "search"}, {"load.rate": "100 %"}])
-def test_a_figure_at_the_maximum_stands_beside_our_case_at_the_maximum(
+def test_a_figure_at_the_maximum_is_beside_our_case_at_the_maximum(
     rate: dict[str, object],
 ) -> None:
     cases = [case(AT_90, mean=90), case(rate, mean=100)]
@@ -44,7 +44,7 @@ def test_without_a_case_that_fits_there_is_nothing_of_ours() -> None:
     assert {(one.ours, str(one.varied)) for one in found} == {(None, "{}")}
 
 
-def test_a_published_setting_stands_beside_our_case_with_that_setting() -> None:
+def test_a_published_setting_is_beside_our_case_with_that_setting() -> None:
     cases = [case({"system.cluster.workers": n}, maximum=1_000.0 / n) for n in (1, 2)]
     found = {one.label: one.ours for one in published_beside("table-2", cases, "spark")}
     # Where none of our cases has the setting, a maximum stands beside our greatest.

@@ -34,7 +34,7 @@ def change(base: float, other: float, margin: float | None, finding: Finding) ->
         (Finding.NOT_MEASURED, "– not measured"),
     ],
 )
-def test_every_finding_is_said_in_words_besides_its_mark(finding: Finding, text: str) -> None:
+def test_every_finding_has_words_besides_its_mark(finding: Finding, text: str) -> None:
     assert change_text.finding(change(1, 2, None, finding)) == text
 
 
@@ -65,7 +65,7 @@ def test_from_zero_nothing_is_divided() -> None:
     assert (change_text.percent(one), change_text.margin(one)) == ("from 0", "± 40 ms")
 
 
-def test_an_unknown_margin_is_said() -> None:
+def test_an_unknown_margin_is_written() -> None:
     assert change_text.margin(change(1, 2, None, Finding.NOISE_UNKNOWN)) == "unknown"
 
 

@@ -131,8 +131,8 @@ def test_a_repetition_without_the_figure_hides_it() -> None:
     # Also where the study has a spread of the others.
     (case,) = other.cases
     luckier = {**case.figures, "event_time.p99": spread_of([900.0])}
-    told = case.model_copy(update={"figures": luckier})
-    other = other.model_copy(update={"cases": [told]})
+    changed = case.model_copy(update={"figures": luckier})
+    other = other.model_copy(update={"cases": [changed]})
     assert change_of(made_up.single(), other).finding is Finding.NOT_MEASURED
 
 

@@ -58,7 +58,7 @@ def test_what_does_not_touch_the_figures_is_not(key: str) -> None:
     assert warned(with_parameter(key, "another")) == []
 
 
-def test_settings_of_the_system_are_told_apart_from_warnings() -> None:
+def test_settings_of_the_system_are_no_warnings() -> None:
     changed = with_parameter("system.trigger", "500 ms")
     assert warned(changed) == []
     assert changed_settings(run_subject(BASE), run_subject(changed)) == [
@@ -66,7 +66,7 @@ def test_settings_of_the_system_are_told_apart_from_warnings() -> None:
     ]
 
 
-def test_of_two_systems_only_settings_that_both_have_are_told() -> None:
+def test_of_two_systems_only_common_settings_are_listed() -> None:
     others = {**BASE.parameters, "system.name": "simulated", "system.capacity": 3e5}
     del others["system.trigger"]
     changed = other(parameters=others)
@@ -100,7 +100,7 @@ def test_what_is_varied_on_purpose_is_no_difference() -> None:
     assert warned(changed, base) == []
 
 
-def test_one_case_each_with_other_values_is_told() -> None:
+def test_one_case_each_with_other_values_is_listed() -> None:
     base = made_up.sweep({1: [800]}, "workload.keys")
     changed = made_up.sweep({2: [800]}, "workload.keys", run="other")
     assert warned(changed, base) == ["workload.keys differs: [1] → [2]"]

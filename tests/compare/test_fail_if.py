@@ -67,7 +67,7 @@ def test_expressions(text: str, figure: str, sign: int, amount: float, relative:
         ("drained:-5%%", "unknown unit", "drained:-5%"),
     ],
 )
-def test_a_wrong_expression_says_what_was_meant(text: str, cause: str, fix: str) -> None:
+def test_a_wrong_expression_has_a_fix(text: str, cause: str, fix: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_fail_if(text)
     assert f"`--fail-if {text}`" in caught.value.cause
@@ -99,7 +99,7 @@ def test_a_fall_can_fail_as_well() -> None:
     assert result.reason == ("−9.1 % (99,000/s → 90,000/s); one run each: the noise is unknown")
 
 
-def test_a_change_inside_the_noise_does_not_fail_and_that_is_said() -> None:
+def test_a_change_inside_the_noise_passes_with_that_reason() -> None:
     result = one("mean:+1%", made_up.repeated([700, 800, 900]), made_up.repeated([730, 830, 930]))
     assert result.passed
     assert "+3.8 %" in result.reason
@@ -148,7 +148,7 @@ def test_a_growing_latency_has_no_mean_to_pass_with() -> None:
     assert (result.passed, result.reason) == (False, "latency grows in other: it has no mean")
 
 
-def test_every_case_is_checked_and_one_that_stands_alone_fails() -> None:
+def test_every_case_is_checked_and_a_case_of_one_side_fails() -> None:
     base = made_up.sweep({1: [800, 801], 2: [800, 801], 3: [800, 801]}, "workload.keys")
     other = made_up.sweep({1: [800, 801], 2: [900, 901], 4: [800, 801]}, "workload.keys")
     results = checked("mean:+5%", base, other)

@@ -61,7 +61,7 @@ def test_two_runs_of_one_case_are_compared_whatever_they_vary() -> None:
     assert alone == [[], []]
 
 
-def test_a_published_figure_stands_beside_every_case() -> None:
+def test_a_published_figure_is_compared_with_every_case() -> None:
     base = published_subject("table-1/spark/2-nodes")
     found = match(base, run_subject(swept("500 ms", "1 s")))
     assert [varied for varied, *_ in found.both] == [{KEY: "500 ms"}, {KEY: "1 s"}]

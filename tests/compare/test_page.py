@@ -66,7 +66,7 @@ def test_the_bar_shows_the_change_against_the_margin() -> None:
     assert 'class="size good" style="left:0.00%;width:50.00%"' in source
 
 
-def test_single_runs_say_that_the_noise_is_unknown() -> None:
+def test_the_noise_of_single_runs_is_shown_as_unknown() -> None:
     page = page_of(made_up.single(800), made_up.single(900))
     assert page.one("p", class_="noise").text == "one run each: the noise is unknown"
     assert "? noise unknown" in page.row("p99")

@@ -61,7 +61,7 @@ def test_one_in_twenty_is_significant_by_chance() -> None:
         ([1, 2], [3], "one run of the other: its noise is unknown"),
     ],
 )
-def test_one_run_says_nothing_about_its_noise(
+def test_the_noise_of_one_run_is_unknown(
     first: list[float], second: list[float], words: str
 ) -> None:
     noise = noise_of_means(spread_of(first), spread_of(second))

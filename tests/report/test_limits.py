@@ -57,7 +57,7 @@ def test_each_limit_is_a_row_in_the_order_of_the_summary() -> None:
     ]
 
 
-def test_the_setting_to_change_stands_out() -> None:
+def test_the_setting_to_change_is_shown_as_code() -> None:
     assert [one.text for one in page_of(CPU, STATE).all("code")] == [
         "--set 'system.master=local[4]'",
         "--set system.state_store=memory",
@@ -73,7 +73,7 @@ def test_self_reported_figures_are_explained() -> None:
     assert notes(page_of(CPU)) == ""
 
 
-def test_of_a_run_that_kept_up_it_is_said_what_the_limits_mean() -> None:
+def test_the_limits_of_a_sustained_run_are_explained() -> None:
     assert "kept up" in page_of(STATE, sustained=True).one("section").text
     assert "kept up" not in page_of(STATE, sustained=False).one("section").text
     assert "kept up" not in page_of(STATE, sustained=None).one("section").text

@@ -107,11 +107,11 @@ def test_the_verdict_is_a_mark_and_a_word_besides_a_colour(verdict: str, mark: s
 @pytest.mark.parametrize(
     ("sustained", "text"), [(True, "✓ yes"), (False, "✗ no"), (None, "? unknown")]
 )
-def test_says_whether_the_rate_was_sustained(sustained: bool | None, text: str) -> None:
+def test_the_page_shows_whether_the_rate_was_sustained(sustained: bool | None, text: str) -> None:
     assert page_of(sustained=sustained).one(id="sustained").text == text
 
 
-def test_says_which_instance_was_not_sustained_and_why() -> None:
+def test_the_page_names_the_instance_that_was_not_sustained_and_why() -> None:
     driver = [one.model_dump() for one in samples.summary().driver]
     driver[1]["unsustained_because"] = "the queue passed q_b"
 
@@ -170,7 +170,7 @@ def test_figures_have_units() -> None:
     assert page.row("results") == ["11,000", "11,000"]
 
 
-def test_a_quantile_that_the_sample_cannot_carry_is_a_dash_that_says_why() -> None:
+def test_a_quantile_of_too_few_results_is_a_dash_with_the_reason() -> None:
     few = LatencyStatistics(count=12, mean=800.0, p50=790.0)
 
     page = page_of(latency_ms=Latency(event_time=few).model_dump())
@@ -185,7 +185,7 @@ def test_a_growing_latency_has_no_mean() -> None:
 
     page = page_of(latency_ms=Latency(event_time=growing).model_dump())
 
-    assert page.row("mean")[0] == "growing by 803.3 ms/s: a mean would mean nothing"
+    assert page.row("mean")[0] == "growing by 803.3 ms/s: a mean has no meaning"
     assert "22.0 s" not in page.one("main").text
 
 
@@ -218,7 +218,7 @@ def test_the_longest_queue_is_shown_against_its_marks() -> None:
     assert page.all("i", class_="tick")[0].attributes["style"] == "left:16.67%"
 
 
-def test_says_how_to_repeat_the_run() -> None:
+def test_the_page_shows_how_to_repeat_the_run() -> None:
     page = page_of()
 
     assert page.one("pre", class_="command").text == samples.summary().command
@@ -226,7 +226,7 @@ def test_says_how_to_repeat_the_run() -> None:
     assert page.row("input hash") == [samples.summary().input_hash]
 
 
-def test_surroundings_are_folded_and_complete() -> None:
+def test_the_environment_is_folded_and_complete() -> None:
     page = page_of()
 
     folded = " ".join(one.text for one in page.all("details"))

@@ -24,7 +24,7 @@ def values(found: Chart, label: str) -> list[float | None]:
 def test_every_series_is_as_long_as_its_axis() -> None:
     for one in run_charts(samples.series()):
         assert {len(line.values) for line in one.series} == {len(one.x.values)}
-        assert {line.axis for line in one.series} == {axis.id for axis in one.axes}
+        assert {line.axis for line in one.series} == {axis.side for axis in one.axes}
 
 
 def test_a_series_cut_short_is_filled_up() -> None:
@@ -51,8 +51,7 @@ def test_without_warm_up_nothing_is_shaded() -> None:
 def test_rates_are_on_the_left_and_queued_on_the_right() -> None:
     found = chart(samples.series(), "pull")
 
-    sides = {axis.id: axis.side for axis in found.axes}
-    assert {line.label: sides[line.axis] for line in found.series} == {
+    assert {line.label: line.axis for line in found.series} == {
         "offered": "left",
         "drained": "left",
         "queued": "right",

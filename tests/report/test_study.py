@@ -58,7 +58,7 @@ def test_writes_one_file_that_loads_nothing_from_outside(tmp_path: Path) -> None
     assert [one for one in page.elements if "src" in one.attributes] == []
 
 
-def test_the_parts_stand_in_the_order_in_which_they_are_read(tmp_path: Path) -> None:
+def test_the_parts_are_in_the_order_in_which_they_are_read(tmp_path: Path) -> None:
     limits = [Limit(kind="CPU", shown_by="CPU 99 %", advice="add cores", strength=0.9)]
     only = trial("searches/01/probe-07", {}, limits=limits, **searched())
     summary = study("latency", [only], paper="Table 1: latency", **searched())
@@ -72,7 +72,7 @@ def test_the_parts_stand_in_the_order_in_which_they_are_read(tmp_path: Path) -> 
         "Search",
         "What limited it",
         "How to repeat this run",
-        "Surroundings",
+        "Environment",
         "Phases",
     ]
     text = page.one("main").text
@@ -92,7 +92,7 @@ def test_the_answer_of_a_search_is_its_maximum_with_bracket_and_confidence(tmp_p
     assert "confirmed by a trial of 60 s" in answer
 
 
-def test_a_search_that_found_nothing_says_so(tmp_path: Path) -> None:
+def test_a_search_without_a_maximum_shows_none_found(tmp_path: Path) -> None:
     nothing = {**searched(), MAXIMUM: None, "passed": None}
     lost = TrialSummary(name="", run="", sustained=False, reasons=["nothing passed"], **nothing)
     summary = study("throughput", [lost], **nothing)
@@ -212,7 +212,7 @@ def test_one_search_is_no_sample_of_searches(tmp_path: Path) -> None:
     assert row["maximum sustainable"] == "2,130,000/s"
 
 
-def test_published_figures_stand_beside_ours_and_are_not_compared(tmp_path: Path) -> None:
+def test_published_figures_are_beside_ours_and_not_compared(tmp_path: Path) -> None:
     page = page_of(two_times_study(), tmp_path)
 
     rows = [

@@ -68,7 +68,7 @@ def test_resources_have_a_pair_of_charts_with_a_line_per_node(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", [None, "", "{}garbage", '{"load_s": "long"}'])
-def test_a_series_that_cannot_be_read_is_said_and_raises_nothing(
+def test_a_series_that_cannot_be_read_is_reported_and_raises_nothing(
     content: str | None, tmp_path: Path
 ) -> None:
     summary = study("latency-over-time", two_cases())
@@ -106,7 +106,7 @@ def test_too_many_cases_are_left_out_and_named(tmp_path: Path) -> None:
     assert page.row("keys 30") != []
 
 
-def test_pairs_of_charts_are_not_torn_apart(tmp_path: Path) -> None:
+def test_pairs_of_charts_stay_together(tmp_path: Path) -> None:
     trials = [trial(f"trials/{n:02d}", {"workload.keys": n}) for n in range(1, 31)]
     drawn = case_charts(study("resources", trials), tmp_path)
 

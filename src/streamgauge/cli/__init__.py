@@ -1,6 +1,6 @@
 """The command line, `streamgauge`.
 
-Nothing heavy is imported before a command needs it, so that `--help` answers at once.
+Heavy modules are imported only by the commands that need them, so that `--help` is fast.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""`python -m streamgauge.cli`, for where the console script is not on the path."""
-
-from __future__ import annotations
+"""`python -m streamgauge.cli`, where the console script is not on the path."""
 
 import sys
 
 from streamgauge.cli import main
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())

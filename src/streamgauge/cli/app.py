@@ -1,8 +1,7 @@
-"""All commands in the order of the work, each loaded when it is asked for."""
+"""All commands in the order of the work, each loaded when it is called."""
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ import click
 
 from streamgauge.cli.terminal import Session
 from streamgauge.errors import UsageError
+from streamgauge.hints import did_you_mean
 from streamgauge.version import __version__
 
 PROGRAM = "streamgauge"
@@ -34,12 +34,11 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
-            raise UsageError(
-                f"there is no command `{args[0]}`",
-                fix=f"did you mean `{near[0]}`?" if near else f"choose one of {_listed(COMMANDS)}",
-            )
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            otherwise = f"choose one of {', '.join(f'`{command}`' for command in COMMANDS)}"
+            fix = did_you_mean(name, COMMANDS, otherwise, cutoff=0.5)
+            raise UsageError(f"there is no command `{name}`", fix=fix)
         return super().resolve_command(ctx, args)
 
 
@@ -55,7 +54,7 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """The gauging station for data streams: known load, measured from outside, results proved.
+    """The gauging station for data streams: known load, measured from outside, results validated.
 
     Begin with `streamgauge doctor`, then `streamgauge run quickstart`.
     """
@@ -64,14 +63,10 @@ def commands(context: click.Context) -> None:
 
 
 def call(arguments: Sequence[str] | None, session: Session) -> int:
-    """Runs a command line and lets its errors through, click's among them."""
+    """Runs a command line; errors, also those of click, are raised."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _COMPLETION in os.environ:
         commands.main(given, prog_name=PROGRAM, complete_var=_COMPLETION)
     with commands.make_context(PROGRAM, given, obj=session) as context:
         code = commands.invoke(context)
     return code if isinstance(code, int) else 0
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(f"`{word}`" for word in words)

@@ -1,4 +1,4 @@
-"""What there is to choose from, with descriptions and parameters, for `streamgauge list`."""
+"""Experiments and plug-ins with their descriptions and parameters, for `streamgauge list`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Parameter:
     name: str
     required: bool
     default: object
-    """As one would write it in an experiment file."""
+    """As it is written in an experiment file."""
     about: str = ""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that can be named in an experiment file."""
+    """A name that an experiment file can use."""
 
     name: str
     about: str
@@ -42,7 +42,6 @@ class Entry:
 
 
 def experiments() -> list[Entry]:
-    """The built-in experiments."""
     return [
         _whole_or_broken(name, lambda name: Entry(name, read_experiment(name)[0].about))
         for name in builtin_names()
@@ -50,11 +49,14 @@ def experiments() -> list[Entry]:
 
 
 def installed(group: str) -> list[Entry]:
-    """The plug-ins of a group, ours and other packages'."""
+    """The plug-ins of a group, also those of other packages."""
 
     def describe(name: str) -> Entry:
         found = plugins.load(group, name, key=group)
-        return Entry(name, first_line(found), tuple(_parameters(found)))
+        documentation = inspect.getdoc(found) or ""
+        about = documentation.partition("\n\n")[0].replace("\n", " ").strip()
+        has_fields = isinstance(found, type) and issubclass(found, BaseModel)
+        return Entry(name, about, tuple(of_model(found) if has_fields else of_signature(found)))
 
     return [_whole_or_broken(name, describe) for name in plugins.names(group)]
 
@@ -67,12 +69,6 @@ def _whole_or_broken(name: str, describe: Callable[[str], Entry]) -> Entry:
         return Entry(name, "", broken=error.cause.partition(": ")[2] or error.cause)
     except Exception as error:
         return Entry(name, "", broken=f"{type(error).__name__}: {error}")
-
-
-def _parameters(found: Any) -> list[Parameter]:
-    if isinstance(found, type) and issubclass(found, BaseModel):
-        return of_model(found)
-    return of_signature(found)
 
 
 def of_model(model: type[BaseModel]) -> list[Parameter]:
@@ -88,16 +84,15 @@ def of_model(model: type[BaseModel]) -> list[Parameter]:
 def _about(field: FieldInfo) -> str:
     choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     listed = " | ".join(str(choice) for choice in choices)
-    return ": ".join(part for part in (field.description or "", listed) if part)
+    return ": ".join(filter(None, (field.description, listed)))
 
 
 def of_signature(function: Callable[..., Any]) -> list[Parameter]:
     """The parameters of a function; one that ends in `_us` is written as a duration."""
     parameters = []
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            continue
-        if name in GIVEN_BY_THE_LOAD:
+        is_variable = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        if is_variable or name in GIVEN_BY_THE_LOAD:
             continue
         required = parameter.default is parameter.empty
         default = None if required else parameter.default
@@ -107,9 +102,3 @@ def of_signature(function: Callable[..., Any]) -> list[Parameter]:
             default = list(default)
         parameters.append(Parameter(name.removesuffix("_us"), required, default))
     return parameters
-
-
-def first_line(found: Any) -> str:
-    """The first sentence of the documentation."""
-    documentation = inspect.getdoc(found) or ""
-    return documentation.partition("\n\n")[0].replace("\n", " ").strip()

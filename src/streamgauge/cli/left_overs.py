@@ -1,4 +1,4 @@
-"""Finds what can be removed: old runs, and temporary folders whose run is long dead."""
+"""Finds folders that can be removed: old runs, and temporary folders of dead runs."""
 
 from __future__ import annotations
 
@@ -10,40 +10,36 @@ from pathlib import Path
 
 import psutil
 
-from streamgauge.cli.stored_runs import StoredRun, stored_runs
+from streamgauge.cli.stored_runs import stored_runs
 
 SCRATCH = "streamgauge-*"
 QUIET_S = 120.0
-"""A folder in which something was written this recently may be in use, whatever else we see."""
+"""A folder in which a file was written this recently may be in use."""
 UNFINISHED_QUIET_S = 3_600.0
 """A run without a summary may be in a long calculation, which writes little."""
 
 
 @dataclass(frozen=True)
 class LeftOver:
-    """A folder that nobody needs any more."""
-
     path: Path
     why: str
     size_bytes: int
 
 
 def old_runs(runs: Path, keep: int, now_s: float) -> list[LeftOver]:
-    """All runs but the newest; one that may still go on is never among them."""
+    """All runs but the newest; a run that may still go on is never among them."""
     found = stored_runs(runs)
+    quiet_s = {"unfinished": UNFINISHED_QUIET_S}
     return [
         LeftOver(run.directory.path, f"{run.status} run", size)
         for run in found[: max(0, len(found) - keep)]
-        if (size := _size_if_quiet(run.directory.path, now_s, _quiet_s(run))) is not None
+        if (size := _size_if_quiet(run.directory.path, now_s, quiet_s.get(run.status, QUIET_S)))
+        is not None
     ]
 
 
-def _quiet_s(run: StoredRun) -> float:
-    return UNFINISHED_QUIET_S if run.status == "unfinished" else QUIET_S
-
-
 def dead_scratch(temporary: Path, now_s: float) -> list[LeftOver]:
-    """Temporary folders of ours that no living process knows of."""
+    """Our temporary folders that are not on the command line of a living process."""
     candidates = [path for path in sorted(temporary.glob(SCRATCH)) if _is_our_folder(path)]
     living = _mentioned(candidates)
     return [
@@ -54,7 +50,7 @@ def dead_scratch(temporary: Path, now_s: float) -> list[LeftOver]:
 
 
 def _is_our_folder(path: Path) -> bool:
-    """A real folder of this user's: another user's processes cannot be looked into."""
+    """A real folder of this user: the processes of another user cannot be read."""
     try:
         found = path.lstat()
     except OSError:
@@ -63,7 +59,7 @@ def _is_our_folder(path: Path) -> bool:
 
 
 def _mentioned(folders: Iterable[Path]) -> set[Path]:
-    """Folders that a living process has on its command line: a guard, a component, a JVM."""
+    """Folders on the command line of a living process: a guard, a component, a JVM."""
     mentioned: set[Path] = set()
     for process in psutil.process_iter():
         try:
@@ -75,14 +71,14 @@ def _mentioned(folders: Iterable[Path]) -> set[Path]:
 
 
 def _size_if_quiet(folder: Path, now_s: float, quiet_s: float) -> int | None:
-    """The size of everything below, or None when something below was changed lately."""
+    """The size of all files below, or None when one of them was changed lately."""
     size = 0
     for place, folders, names in os.walk(folder):
         for name in (".", *folders, *names):
             try:
                 found = os.lstat(Path(place, name))
             except OSError:
-                # It went away while we looked, so somebody is at work there.
+                # A file that disappears meanwhile shows that the folder is in use.
                 return None
             if now_s - found.st_mtime < quiet_s:
                 return None

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from streamgauge.experiments.planning.study import Study
 
 runs_dir = click.option(
     "--runs-dir",
@@ -24,5 +30,15 @@ settings = click.option(
     help="Change a setting, such as `--set load.rate=200_000`. Can be repeated.",
 )
 quick = click.option(
-    "--quick", is_flag=True, help="A short run to see that it works; its numbers mean nothing."
+    "--quick", is_flag=True, help="A short run to see that it works; its numbers are meaningless."
 )
+
+
+def read_study(experiment: str, settings: tuple[str, ...], *, quick: bool) -> Study:
+    """The study that the options describe."""
+    from streamgauge.experiments.planning.files import read_experiment
+    from streamgauge.experiments.planning.study import make_study
+
+    # A user's file may print when it is loaded; standard output is for the result.
+    with redirect_stdout(sys.stderr):
+        return make_study(*read_experiment(experiment, settings, quick=quick))

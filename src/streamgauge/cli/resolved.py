@@ -1,4 +1,4 @@
-"""A plan as an experiment file that spells out every default."""
+"""A plan as an experiment file with every default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from streamgauge.queries.own import BoundQuery
 
 
 def resolved(study: Study) -> dict[str, Any]:
-    """What `--dry-run` prints; saved to a file, it is the same experiment again."""
+    """The output of `--dry-run`; saved to a file, it is the same experiment."""
     experiment, plan = study.experiment, study.first_plan
     data = {key: value for key, value in study.stored.items() if value is not None}
     if study.is_single:
@@ -30,12 +30,12 @@ def resolved(study: Study) -> dict[str, Any]:
             mode="json", exclude=set(plan.channel.secrets), exclude_none=True
         ),
     }
-    data["load"]["schedule"] = _named("schedules", experiment.load.schedule, plan)
+    load = data["load"]
+    load["schedule"] = _named("schedules", experiment.load.schedule, plan)
+    load["policy"] = _named("policies", experiment.load.policy, plan)
     for name, stream in experiment.load.streams.items():
         if stream.schedule is not None:
-            own = _named("schedules", stream.schedule, plan)
-            data["load"]["streams"][name]["schedule"] = own
-    data["load"]["policy"] = _named("policies", experiment.load.policy, plan)
+            load["streams"][name]["schedule"] = _named("schedules", stream.schedule, plan)
     return data
 
 

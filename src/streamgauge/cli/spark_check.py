@@ -53,24 +53,16 @@ def starts(timeout_s: float = TIMEOUT_S) -> Check:
     answer = next((line for line in done.stdout.splitlines() if line.startswith(_DONE)), None)
     if done.returncode == 0 and answer is not None:
         return Check(NAME, Health.OK, f"starts and runs Python: {answer.removeprefix(_DONE)}")
-    return _failed(f"does not start: {_last_line(done.stderr)}", done.stderr)
+    last = (done.stderr.strip() or "it printed nothing").splitlines()[-1].strip()[:200]
+    return _failed(f"does not start: {last}", done.stderr)
 
 
 def _failed(problem: str, output: str) -> Check:
     handle, name = tempfile.mkstemp(".log", "streamgauge-doctor-")
     with os.fdopen(handle, "w", errors="replace") as log:
         log.write(output)
-    return Check(
-        NAME,
-        Health.FAILED,
-        problem,
-        f"see {name}; if the cause is Java, point JAVA_HOME at version 17 or 21",
-    )
-
-
-def _last_line(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "it printed nothing"
+    fix = f"see {name}; if the cause is Java, set JAVA_HOME to version 17 or 21"
+    return Check(NAME, Health.FAILED, problem, fix)
 
 
 def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -81,7 +73,7 @@ def main() -> None:
     conf = {"spark.driver.memory": "512m"}
     spark = open_session("streamgauge-doctor", _MASTER, Path(sys.argv[1]), conf)
     if spark.range(_ROWS).mapInArrow(_unchanged, "id long").count() != _ROWS:
-        sys.exit("Spark counts wrongly")
+        sys.exit("Spark returned a wrong count")
     java = spark.sparkContext._jvm.System.getProperty("java.version")  # type: ignore[union-attr]
     print(f"{_DONE}Spark {spark.version} on Java {java}")
     spark.stop()

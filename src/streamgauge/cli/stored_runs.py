@@ -1,4 +1,4 @@
-"""The runs that a folder holds, oldest first."""
+"""The runs in a folder, oldest first."""
 
 from __future__ import annotations
 
@@ -26,34 +26,25 @@ class StoredRun:
 
     @property
     def status(self) -> str:
-        """How it ended; a run without a summary is not finished, or was killed."""
+        """How the run ended; without a summary it is not finished, or was killed."""
         if self.summary is not None:
             return self.summary.status.value
         return "unreadable" if self.directory.summary.exists() else "unfinished"
 
 
 def stored_runs(runs: Path) -> list[StoredRun]:
-    """Every run directory below `runs`; anything else in there is left out."""
+    """Every run directory below `runs`; other files and folders are left out."""
     if not runs.is_dir():
         return []
     named = [(match, path) for path in runs.iterdir() if (match := _NAME.fullmatch(path.name))]
     ordered = sorted(named, key=lambda pair: (pair[0][1], int(pair[0][2]), pair[1].name))
-    return [
-        StoredRun(RunDirectory(path), _summary(RunDirectory(path)))
-        for _, path in ordered
-        if _is_run(path)
-    ]
-
-
-def _is_run(path: Path) -> bool:
-    # The folder of logs is there from the first moment of a run, the experiment a moment later.
-    return not path.is_symlink() and (
-        (path / "experiment.yaml").is_file() or (path / "logs").is_dir()
-    )
-
-
-def _summary(directory: RunDirectory) -> Summary | None:
-    try:
-        return directory.read_summary()
-    except (OSError, ValueError, UsageError):
-        return None
+    found = []
+    for directory in (RunDirectory(path) for _, path in ordered if not path.is_symlink()):
+        # A run makes its folder of logs first and writes its experiment a moment later.
+        if directory.experiment.is_file() or directory.logs.is_dir():
+            try:
+                summary = directory.read_summary()
+            except (OSError, ValueError, UsageError):
+                summary = None
+            found.append(StoredRun(directory, summary))
+    return found

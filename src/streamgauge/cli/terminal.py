@@ -1,9 +1,11 @@
-"""What a command writes on: results to standard output, everything else to standard error."""
+"""The output of a command: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from streamgauge.errors import ComponentError
+
 Part = str | Text | tuple[str, str]
 """Of a line: a text, or a text with its style."""
 QUICK_STAMP = "quick run: the numbers are meaningless"
 _WIDTH_WITHOUT_TERMINAL = 400
-"""Output that goes into a file or another program is not wrapped: one thing stays on one line."""
+"""Output that goes into a file or another program is not wrapped."""
 
 
 class _Console(Console):
@@ -34,8 +38,6 @@ def _console(*, stderr: bool) -> Console:
 
 @dataclass
 class Session:
-    """One call of the program."""
-
     out: Console = field(default_factory=lambda: _console(stderr=False))
     err: Console = field(default_factory=lambda: _console(stderr=True))
     logs: Path | None = None
@@ -49,11 +51,23 @@ class Session:
         """A line on standard error."""
         self.err.print(Text.assemble(*parts), soft_wrap=True)
 
-    def say_table(self, table: Table) -> None:
-        """A table on standard output, without the blanks that pad its last column."""
+    def heading(self, text: str, style: str = "bold") -> None:
+        self.say()
+        self.say((text, style))
+
+    def say_table(self, rows: Iterable[Sequence[str | Text]], *headings: str) -> None:
+        """A table without lines, so that it can be read, searched and cut."""
+        found = list(rows)
+        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+        table.show_header = bool(headings)
+        for heading in headings or [""] * max(map(len, found), default=0):
+            table.add_column(heading, overflow="fold")
+        for row in found:
+            table.add_row(*row)
         with self.out.capture() as captured:
             self.out.print(table)
         for line in captured.get().splitlines():
+            # Without the blanks that pad the last column.
             self.out.file.write(line.rstrip() + "\n")
 
     def say_json(self, data: Any) -> None:
@@ -64,9 +78,10 @@ class Session:
             self.note((QUICK_STAMP, "bold yellow"))
 
 
-def plain_table(*headings: str) -> Table:
-    """A table without lines, so that it can be read, searched and cut."""
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
+@contextmanager
+def written(path: Path, fix: str) -> Iterator[None]:
+    """Turns a refusal of the operating system to write a file into an error with a fix."""
+    try:
+        yield
+    except OSError as error:
+        raise ComponentError(f"cannot write {path}: {error.strerror or error}", fix=fix) from error

@@ -1,7 +1,7 @@
 """Published figures side by side with those of our own study.
 
-A publication names, as data, the case of ours that stands beside each of its figures, and the two
-cases between which a ratio or a change is calculated.
+The data of a publication name the case of ours beside each of its figures, and the two cases
+between which a ratio or a change is calculated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from streamgauge.compare.matching import comparable
 from streamgauge.compare.published import DerivedRule, PublishedFigure, figures_of
 from streamgauge.measure.summary import MAXIMUM, Case, DerivedFigure, Published
-from streamgauge.report.cases import RATE, SEARCH
+from streamgauge.report.cases import RATE, SEARCH, mean_of
 
 _THE_MAXIMUM = "100 %"
 """The rate of a case that does not vary its rate, or whose rate is searched for."""
@@ -35,20 +35,16 @@ def _beside(one: PublishedFigure, cases: Sequence[Case]) -> Published:
         label=one.label,
         figure=one.figure,
         value=one.value,
-        ours=_derived(rule, cases) if rule else _mean(case, one.figure),
+        ours=_derived(rule, cases) if rule else mean_of(case, one.figure),
         varied=case.varied if case else {},
         note=one.note,
-        derived=DerivedFigure(label=rule.label, unit=rule.unit, definition=rule.definition)
-        if rule
-        else None,
+        derived=rule and DerivedFigure(**rule.model_dump(include=set(DerivedFigure.model_fields))),
     )
 
 
 def _case_of(one: PublishedFigure, cases: Sequence[Case]) -> Case | None:
-    if one.beside_setting:
-        found = _first(cases, {**one.beside, **one.beside_setting})
-        if found is not None:
-            return found
+    if one.beside_setting and (found := _first(cases, {**one.beside, **one.beside_setting})):
+        return found
     maxima = {case.figures[MAXIMUM].mean: case for case in cases if MAXIMUM in case.figures}
     if one.figure == MAXIMUM and maxima:
         return maxima[max(maxima)]
@@ -59,23 +55,17 @@ def _derived(rule: DerivedRule, cases: Sequence[Case]) -> float | None:
     formula = rule.ratio or rule.change_percent
     assert formula is not None
     before, after = (
-        _mean(_first(cases, values), formula.figure) for values in (formula.before, formula.after)
+        mean_of(_first(cases, values), formula.figure) for values in (formula.before, formula.after)
     )
     if not before or after is None:
         return None
     return after / before if rule.ratio else 100 * (after / before - 1)
 
 
-def _mean(case: Case | None, figure: str) -> float | None:
-    spread = case.figures.get(figure) if case else None
-    return spread.mean if spread else None
-
-
 def _first(cases: Sequence[Case], values: Mapping[str, object]) -> Case | None:
     """The first case with these values of its varied settings."""
-    wanted = {key: comparable(value) for key, value in values.items()}
     for case in cases:
-        if all(comparable(_own(case, key)) == value for key, value in wanted.items()):
+        if all(comparable(_own(case, key)) == comparable(value) for key, value in values.items()):
             return case
     return None
 

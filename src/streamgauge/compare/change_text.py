@@ -12,8 +12,6 @@ from streamgauge.measure.figures import FIGURES
 from streamgauge.measure.summary import MAXIMUM
 
 SideName = Literal["base", "other"]
-GROWING = "growing"
-FROM_ZERO = "from 0"
 MARKS = {
     Finding.BETTER: "▲",
     Finding.WORSE: "▼",
@@ -39,12 +37,12 @@ def value(change: Change, side: SideName) -> str:
     """The figure on one side, in its unit."""
     found: Value | None = getattr(change, side)
     if change.finding is Finding.GROWING and side in change.growing:
-        return GROWING
+        return "growing"
     return writing.NOTHING if found is None else FIGURES[change.figure].write(found.mean)
 
 
 def interval(change: Change, side: SideName) -> str:
-    """What is known about the noise of one side."""
+    """The noise of one side, as far as it was measured."""
     found: Value | None = getattr(change, side)
     if found is None:
         return "not measured"
@@ -56,17 +54,15 @@ def interval(change: Change, side: SideName) -> str:
 
 
 def delta(change: Change) -> str:
-    if change.delta is None:
-        return writing.NOTHING
-    return FIGURES[change.figure].unit.write_change(change.delta)
+    return writing.or_nothing(change.delta, FIGURES[change.figure].unit.write_change)
 
 
 def percent(change: Change) -> str:
-    """Of the base; nothing is a percentage of 0."""
+    """Of the base; of 0 there is no percentage."""
     if change.delta is None:
         return writing.NOTHING
     if change.percent is None:
-        return FROM_ZERO if change.delta else "0 %"
+        return "from 0" if change.delta else "0 %"
     return signed_percent(change.percent)
 
 
@@ -108,11 +104,8 @@ def shape(side: Side) -> str:
 
 def noise_sources(pair: Pair) -> list[str]:
     """Where the margins of a pair come from, or why there are none, each once."""
-    return list(
-        dict.fromkeys(
-            change.noise for case in pair.cases for change in case.changes if change.noise
-        )
-    )
+    found = (change.noise for case in pair.cases for change in case.changes if change.noise)
+    return list(dict.fromkeys(found))
 
 
 def tally(pair: Pair) -> str:

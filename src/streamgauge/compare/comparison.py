@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.compare.differences import alarms, changed_settings, warnings
 from streamgauge.compare.matching import match
 from streamgauge.compare.measured import MeasuredCase, Subject
-from streamgauge.compare.significance import Noise, noise_of_means, noise_of_searches
+from streamgauge.compare.significance import noise_of_means, noise_of_searches
 from streamgauge.measure.figures import MEAN_LATENCIES, Direction, Figure, Use, figures_for
-from streamgauge.measure.summary import MAXIMUM, Spread, Status, Verdict
+from streamgauge.measure.summary import MAXIMUM, Status, Verdict
 
 
-class _Frozen(BaseModel):
+class Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -32,7 +33,7 @@ class Finding(str, Enum):
     NOT_MEASURED = "not measured"
 
 
-class Value(_Frozen):
+class Value(Frozen):
     """A figure on one side, the mean over its repetitions."""
 
     mean: float
@@ -44,7 +45,7 @@ class Value(_Frozen):
     high: float | None = None
 
 
-class Change(_Frozen):
+class Change(Frozen):
     """One figure of one case, on both sides."""
 
     figure: str
@@ -60,7 +61,7 @@ class Change(_Frozen):
     finding: Finding
 
 
-class CaseComparison(_Frozen):
+class CaseComparison(Frozen):
     """One combination of varied parameters."""
 
     varied: dict[str, object]
@@ -70,8 +71,8 @@ class CaseComparison(_Frozen):
         return next((one for one in self.changes if one.figure == figure), None)
 
 
-class Side(_Frozen):
-    """What is compared; a published figure has neither verdict nor repetitions."""
+class Side(Frozen):
+    """One run of a comparison; a published figure has neither verdict nor repetitions."""
 
     label: str
     title: str
@@ -85,7 +86,7 @@ class Side(_Frozen):
     repetitions: int
 
 
-class Pair(_Frozen):
+class Pair(Frozen):
     """The base and one other."""
 
     other: Side
@@ -97,7 +98,7 @@ class Pair(_Frozen):
     only_other: list[dict[str, object]] = Field(description="cases that the base lacks")
 
 
-class Comparison(_Frozen):
+class Comparison(Frozen):
     """The base against each of the others."""
 
     base: Side
@@ -105,27 +106,25 @@ class Comparison(_Frozen):
 
 
 def compare(base: Subject, others: Sequence[Subject]) -> Comparison:
-    """Sets every other beside the base."""
     return Comparison(base=_side(base), pairs=[_pair(base, other) for other in others])
 
 
 def _side(subject: Subject) -> Side:
-    side = Side(
+    summary = subject.summary
+    same = ("verdict", "sustained", "status", "quick", "started_at") if summary else ()
+    return Side(
         label=subject.label,
         title=subject.title,
-        published=subject.summary is None,
+        published=summary is None,
         cases=len(subject.cases),
         repetitions=max((case.repetitions for case in subject.cases), default=0),
+        **{name: getattr(summary, name) for name in same},
     )
-    summary = subject.summary
-    if summary is None:
-        return side
-    same = ("verdict", "sustained", "status", "quick", "started_at")
-    return side.model_copy(update={name: getattr(summary, name) for name in same})
 
 
 def _pair(base: Subject, other: Subject) -> Pair:
     matched = match(base, other)
+    figures = _compared_figures(base, other)
     return Pair(
         other=_side(other),
         alarms=alarms(base, other),
@@ -133,7 +132,10 @@ def _pair(base: Subject, other: Subject) -> Pair:
         settings=changed_settings(base, other),
         cases=[
             CaseComparison(
-                varied=dict(varied), changes=_changes(ours, theirs, _shared_names(base, other))
+                varied=dict(varied),
+                changes=[
+                    change for one in figures if (change := _change(one, ours, theirs)) is not None
+                ],
             )
             for varied, ours, theirs in matched.both
         ],
@@ -142,24 +144,16 @@ def _pair(base: Subject, other: Subject) -> Pair:
     )
 
 
-def _shared_names(base: Subject, other: Subject) -> set[str]:
-    """All figures; side by side with a publication only those that were published."""
-    names = {figure.name for figure in figures_for(Use.COMPARE)}
+def _compared_figures(base: Subject, other: Subject) -> list[Figure]:
+    """All figures, group by group; beside a publication only the published ones.
+
+    A figure of which neither direction is better comes after the others of its group.
+    """
+    figures = figures_for(Use.COMPARE)
     for subject in (base, other):
         if subject.summary is None:
-            names &= {name for case in subject.cases for name in case.figures}
-    return names
-
-
-def _changes(base: MeasuredCase, other: MeasuredCase, names: set[str]) -> list[Change]:
-    """Every figure that one of the sides has."""
-    found = (_change(one, base, other) for one in _in_order() if one.name in names)
-    return [change for change in found if change is not None]
-
-
-def _in_order() -> list[Figure]:
-    """Group by group; a figure of which neither direction is better comes after the others."""
-    figures = figures_for(Use.COMPARE)
+            published = {name for case in subject.cases for name in case.figures}
+            figures = [figure for figure in figures if figure.name in published]
     groups = list(dict.fromkeys(figure.group for figure in figures))
     return sorted(
         figures, key=lambda one: (groups.index(one.group), one.direction is Direction.NEITHER)
@@ -167,52 +161,42 @@ def _in_order() -> list[Figure]:
 
 
 def _change(figure: Figure, base: MeasuredCase, other: MeasuredCase) -> Change | None:
+    """None if neither side has the figure."""
     ours, theirs = base.figures.get(figure.name), other.figures.get(figure.name)
-    left, right = _value(figure, base, ours), _value(figure, other, theirs)
     growing = [
         name for name, case in (("base", base), ("other", other)) if figure.time in case.growing
     ]
-    shape = Change(
-        figure=figure.name,
-        base=left,
-        other=right,
-        growing=growing,
-        finding=Finding.NOT_MEASURED,
-    )
+    found: dict[str, Any] = {"finding": Finding.NOT_MEASURED}
     if growing and figure.name in MEAN_LATENCIES:
         # The mean of a growing series depends on the length of the load only.
-        return shape.model_copy(update={"finding": Finding.GROWING})
-    if ours is None or theirs is None:
-        return None if ours is theirs else shape
-    delta = theirs.mean - ours.mean
-    noise = _noise(figure, base, other, ours, theirs)
-    return shape.model_copy(
-        update={
+        found["finding"] = Finding.GROWING
+    elif ours is None and theirs is None:
+        return None
+    elif ours is not None and theirs is not None:
+        noise = noise_of_means(ours, theirs)
+        if figure.name == MAXIMUM:
+            # Repeated cases share one search, so their maxima are equal and show no noise.
+            noise = noise_of_searches(base.bracket, other.bracket)
+        delta = theirs.mean - ours.mean
+        found = {
             "delta": delta,
             "percent": 100 * delta / abs(ours.mean) if ours.mean else None,
             "margin": noise.margin,
             "noise": noise.source,
             "finding": _finding(figure, delta, noise.margin),
         }
-    )
+    left, right = _value(figure, base), _value(figure, other)
+    return Change(figure=figure.name, base=left, other=right, growing=growing, **found)
 
 
-def _value(figure: Figure, case: MeasuredCase, spread: Spread | None) -> Value | None:
+def _value(figure: Figure, case: MeasuredCase) -> Value | None:
+    spread = case.figures.get(figure.name)
     if spread is None:
         return None
     low, high = spread.low, spread.high
     if figure.name == MAXIMUM:
         low, high = case.bracket or (None, None)
     return Value(mean=spread.mean, count=spread.count, low=low, high=high)
-
-
-def _noise(
-    figure: Figure, base: MeasuredCase, other: MeasuredCase, ours: Spread, theirs: Spread
-) -> Noise:
-    if figure.name == MAXIMUM:
-        # Repeated cases share one search, so their maxima are equal and show no noise.
-        return noise_of_searches(base.bracket, other.bracket)
-    return noise_of_means(ours, theirs)
 
 
 def _finding(figure: Figure, delta: float, margin: float | None) -> Finding:

@@ -17,48 +17,43 @@ _PATHS = ("system.source", "system.sink")
 
 
 def alarms(base: Subject, other: Subject) -> list[str]:
-    """Why the figures of a side may not be believed at all."""
-    ours, theirs = base.summary, other.summary
-    if ours is None or theirs is None:
+    """Reasons why the figures of a side cannot be used at all."""
+    runs = _runs(base, other)
+    if len(runs) < 2:
         return [
-            _verdict_of(name, summary)
-            for name, summary in (("base", ours), ("other", theirs))
-            if summary is not None and summary.verdict is not Verdict.VALID
+            f"the {name} is {_shown(run.verdict)}: its figures prove nothing"
+            for name, run in runs.items()
+            if run.verdict is not Verdict.VALID
         ]
+    ours, theirs = runs.values()
     found = []
     if ours.verdict is not theirs.verdict:
+        bad = [run for run in (ours, theirs) if run.verdict is not Verdict.VALID and run.reasons]
+        reasons = f" ({'; '.join(run.reasons[0] for run in bad)})" if bad else ""
         found.append(
             f"the verdicts differ: base is {_shown(ours.verdict)}, "
-            f"other is {_shown(theirs.verdict)}{_because(ours, theirs)}"
+            f"other is {_shown(theirs.verdict)}{reasons}"
         )
     elif ours.verdict is not Verdict.VALID:
         found.append(f"both runs are {_shown(ours.verdict)}: their figures prove nothing")
     if ours.sustained != theirs.sustained:
-        found.append(
-            f"sustained differs: base {writing.answer(ours.sustained)}, "
-            f"other {writing.answer(theirs.sustained)}"
-        )
-    for name, summary in (("base", ours), ("other", theirs)):
-        if summary.status is not Status.FINISHED:
-            found.append(f"the {name} {_ended(summary.status)}: only a part of it was measured")
+        answers = [f"{name} {writing.answer(run.sustained)}" for name, run in runs.items()]
+        found.append(f"sustained differs: {', '.join(answers)}")
+    for name, run in runs.items():
+        if run.status is not Status.FINISHED:
+            ended = "failed" if run.status is Status.FAILED else "was interrupted"
+            found.append(f"the {name} {ended}: only a part of it was measured")
     return found
 
 
-def _verdict_of(name: str, summary: Summary) -> str:
-    return f"the {name} is {_shown(summary.verdict)}: its figures prove nothing"
+def _runs(base: Subject, other: Subject) -> dict[str, Summary]:
+    """The sides that are runs, and not publications."""
+    sides = {"base": base.summary, "other": other.summary}
+    return {name: summary for name, summary in sides.items() if summary is not None}
 
 
 def _shown(verdict: Verdict) -> str:
     return f"{verdict.mark} {verdict.value.upper()}"
-
-
-def _because(*runs: Summary) -> str:
-    reasons = [one.reasons[0] for one in runs if one.verdict is not Verdict.VALID and one.reasons]
-    return f" ({'; '.join(reasons)})" if reasons else ""
-
-
-def _ended(status: Status) -> str:
-    return "failed" if status is Status.FAILED else "was interrupted"
 
 
 def warnings(base: Subject, other: Subject) -> list[str]:
@@ -66,10 +61,15 @@ def warnings(base: Subject, other: Subject) -> list[str]:
     ours, theirs = base.summary, other.summary
     found = [
         f"the {name} is a quick run: its numbers are meaningless"
-        for name, summary in (("base", ours), ("other", theirs))
-        if summary is not None and summary.quick
+        for name, run in _runs(base, other).items()
+        if run.quick
     ]
-    found += _growing(base, other)
+    found += [
+        f"latency grew steadily in the {name}: it has no mean, and its quantiles depend on how "
+        "long it ran"
+        for name, subject in (("base", base), ("other", other))
+        if any(case.growing for case in subject.cases)
+    ]
     found += [*base.notes, *other.notes]
     if ours is None or theirs is None:
         return found
@@ -80,7 +80,7 @@ def warnings(base: Subject, other: Subject) -> list[str]:
         _differs(key, *values) for key, values in parameters.items() if not key.startswith(_SYSTEM)
     ]
     found += [
-        f"{_differs(key, *parameters[key])}; figures of different paths say little of the system"
+        f"{_differs(key, *parameters[key])}; figures of different paths are hard to compare"
         for key in _PATHS
         if key in parameters
     ]
@@ -89,37 +89,24 @@ def warnings(base: Subject, other: Subject) -> list[str]:
         ("version of", ours.versions, theirs.versions),
         ("machine:", ours.machine, theirs.machine),
     ):
-        found += [
-            _differs(f"{title} {key}", *values) for key, values in _changed(left, right).items()
-        ]
+        changed = _changed(left, right)
+        found += [_differs(f"{title} {key}", *values) for key, values in changed.items()]
     return found
-
-
-def _growing(base: Subject, other: Subject) -> list[str]:
-    return [
-        f"latency grew steadily in the {name}: it has no mean, and its quantiles depend on how "
-        "long it ran"
-        for name, subject in (("base", base), ("other", other))
-        if any(case.growing for case in subject.cases)
-    ]
 
 
 def _input(ours: Summary, theirs: Summary, parameters: Mapping[str, object]) -> list[str]:
     """A different input, where no parameter explains it."""
     explained = any(key.startswith(("load.", "workload.", "duration")) for key in parameters)
-    # Searches run at whatever rate they find, so their input is hardly ever the same.
+    # Searches run at the rate that they find, so their input is rarely the same.
     explained |= any(one.maximum_sustainable_per_s is not None for one in (ours, theirs))
     hashes = (ours.input_hash, theirs.input_hash)
     if explained or not all(hashes) or hashes[0] == hashes[1]:
         return []
-    return [f"{_differs('input_hash', *hashes)}: a load was cut, or its events are others"]
+    return [f"{_differs('input_hash', *hashes)}: a load was cut short, or its events differ"]
 
 
 def changed_settings(base: Subject, other: Subject) -> list[str]:
-    """Settings of the system that differ: mostly what one wants to compare.
-
-    Of two different systems only the settings that both have are listed.
-    """
+    """Settings of the system that differ; of two systems only those that both have."""
     found = {
         key: values
         for key, values in _parameters(base, other).items()
@@ -153,8 +140,5 @@ def _changed(
 
 
 def _differs(what: str, base: object, other: object) -> str:
-    return f"{what} differs: {_text(base)} → {_text(other)}"
-
-
-def _text(value: object) -> str:
-    return "nothing" if value is None or value == "" else str(value)
+    texts = ["nothing" if value in (None, "") else str(value) for value in (base, other)]
+    return f"{what} differs: {' → '.join(texts)}"

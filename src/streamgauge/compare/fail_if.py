@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
-
 from streamgauge.compare import change_text
-from streamgauge.compare.comparison import Change, Comparison, Finding, Pair
+from streamgauge.compare.comparison import Change, Comparison, Finding, Frozen, Pair
 from streamgauge.errors import UsageError
 from streamgauge.measure.figures import Figure, Use, find_figure
 from streamgauge.report.cases import case_label
@@ -29,22 +27,19 @@ class FailIf:
     relative: bool
 
 
-class CheckResult(BaseModel):
+class CheckResult(Frozen):
     """The result of one expression in one case."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     expression: str
     other: str
-    varied: dict[str, object] = {}
+    varied: dict[str, object]
     passed: bool
     reason: str
 
     def text(self, *, with_run: bool) -> str:
         """The reason, after the run and the case that it is about."""
-        where = [self.other] if with_run else []
-        where += [case_label(self.varied)] if self.varied else []
-        return ": ".join([*where, self.reason])
+        run = self.other if with_run else ""
+        return ": ".join(filter(None, (run, case_label(self.varied), self.reason)))
 
 
 def parse_fail_if(text: str) -> FailIf:
@@ -62,23 +57,16 @@ def parse_fail_if(text: str) -> FailIf:
         raise UsageError(f"`--fail-if {text}`: {error.cause}", fix=error.fix) from None
     relative = amount.endswith("%")
     try:
-        size = (
-            parse_count(amount.removesuffix("%").strip())
-            if relative
-            else figure.unit.parse_amount(amount)
-        )
+        size = parse_count(amount[:-1].strip()) if relative else figure.unit.parse_amount(amount)
     except ValueError as error:
-        raise UsageError(f"`--fail-if {text}`: {error}", fix=_fix(name, sign, figure)) from None
+        amounts = ("5%", figure.unit.example)
+        examples = " or ".join(f'`--fail-if "{name}:{sign}{one}"`' for one in amounts)
+        raise UsageError(f"`--fail-if {text}`: {error}", fix=f"write {examples}") from None
     return FailIf(text.strip(), figure, 1 if sign == "+" else -1, size, relative)
 
 
-def _fix(name: str, sign: str, figure: Figure) -> str:
-    examples = (f'`--fail-if "{name}:{sign}{amount}"`' for amount in ("5%", figure.unit.example))
-    return f"write {' or '.join(examples)}"
-
-
 def check(expressions: list[FailIf], comparison: Comparison) -> list[CheckResult]:
-    """Every expression in every case of every pair; what could not be compared fails."""
+    """Every expression in every case of every pair; a figure that cannot be compared fails."""
     return [
         result
         for expression in expressions
@@ -88,32 +76,33 @@ def check(expressions: list[FailIf], comparison: Comparison) -> list[CheckResult
 
 
 def _check_pair(rule: FailIf, pair: Pair) -> list[CheckResult]:
-    def result(varied: dict[str, object], passed: bool, reason: str) -> CheckResult:
-        return CheckResult(
+    found = [(case.varied, *_check(rule, case.change(rule.figure.name))) for case in pair.cases]
+    found += [(varied, False, "only the base has this case") for varied in pair.only_base]
+    found += [(varied, False, "only the other has this case") for varied in pair.only_other]
+    return [
+        CheckResult(
             expression=rule.expression,
             other=pair.other.label,
             varied=varied,
             passed=passed,
             reason=reason,
         )
-
-    found = [
-        result(case.varied, *_judged(rule, case.change(rule.figure.name))) for case in pair.cases
+        for varied, passed, reason in found
     ]
-    for side, alone in (("base", pair.only_base), ("other", pair.only_other)):
-        found += [result(varied, False, f"only the {side} has this case") for varied in alone]
-    return found
 
 
-def _judged(rule: FailIf, change: Change | None) -> tuple[bool, str]:
+def _check(rule: FailIf, change: Change | None) -> tuple[bool, str]:
     if change is None:
         return False, "neither side has this figure"
     if change.finding is Finding.GROWING:
         return False, f"latency grows in {' and '.join(change.growing)}: it has no mean"
     if change.delta is None:
         return False, f"the {'base' if change.base is None else 'other'} does not have this figure"
-    text = _change_text(change)
-    if not _exceeds(rule, change):
+    before, after = change_text.value(change, "base"), change_text.value(change, "other")
+    if change.delta == 0:
+        return True, f"no change ({after})"
+    text = f"{change_text.percent(change)} ({before} → {after})"
+    if not _exceeds(rule, change.delta, change.percent):
         return True, text
     if change.finding is Finding.NOT_SIGNIFICANT:
         return True, f"{text}, but that is inside the noise margin of {change_text.margin(change)}"
@@ -122,17 +111,8 @@ def _judged(rule: FailIf, change: Change | None) -> tuple[bool, str]:
     return False, f"{text}, more than the noise margin of {change_text.margin(change)}"
 
 
-def _exceeds(rule: FailIf, change: Change) -> bool:
-    assert change.delta is not None
-    grown = rule.sign * change.delta
+def _exceeds(rule: FailIf, delta: float, percent: float | None) -> bool:
     if not rule.relative:
-        return grown > rule.amount
+        return rule.sign * delta > rule.amount
     # From 0 any rise is more than any percentage.
-    return grown > 0 if change.percent is None else rule.sign * change.percent > rule.amount
-
-
-def _change_text(change: Change) -> str:
-    before, after = change_text.value(change, "base"), change_text.value(change, "other")
-    if change.delta == 0:
-        return f"no change ({after})"
-    return f"{change_text.percent(change)} ({before} → {after})"
+    return rule.sign * delta > 0 if percent is None else rule.sign * percent > rule.amount

@@ -9,11 +9,12 @@ from streamgauge.compare.measured import MeasuredCase, Subject
 from streamgauge.units import parse_count, parse_duration_us, parse_share
 
 Varied = Mapping[str, object]
+_PARSERS: tuple[Callable[[object], float], ...] = (parse_count, parse_duration_us, parse_share)
 
 
 @dataclass
 class Matched:
-    """Cases of both, and those that stand alone."""
+    """Cases of both sides, and cases of one side only."""
 
     both: list[tuple[Varied, MeasuredCase, MeasuredCase]] = field(default_factory=list)
     only_base: list[Varied] = field(default_factory=list)
@@ -21,20 +22,15 @@ class Matched:
 
 
 def match(base: Subject, other: Subject) -> Matched:
-    """Cases with the same values of whatever either of them varies.
+    """Cases with the same values of all settings that either side varies.
 
-    What one side varies the other may have set once: then its parameters tell. A published figure
-    stands beside every case, and two runs of one case each are compared whatever they vary.
+    A setting that only one side varies is read from the parameters of the other. A published
+    figure is compared with every case, and two runs of one case each are always compared.
     """
-    published = next((one for one in (base, other) if one.summary is None), None)
-    if published is not None or len(base.cases) == len(other.cases) == 1:
-        return Matched(
-            [
-                ({**ours.varied, **theirs.varied}, ours, theirs)
-                for ours in base.cases
-                for theirs in other.cases
-            ]
-        )
+    published = base.summary is None or other.summary is None
+    if published or len(base.cases) == len(other.cases) == 1:
+        pairs = [(ours, theirs) for ours in base.cases for theirs in other.cases]
+        return Matched([({**ours.varied, **theirs.varied}, ours, theirs) for ours, theirs in pairs])
     keys = sorted(base.varied_keys | other.varied_keys)
     waiting = {_place(other, case, keys): case for case in other.cases}
     found = Matched()
@@ -56,12 +52,7 @@ def _place(subject: Subject, case: MeasuredCase, keys: list[str]) -> tuple[objec
 def comparable(value: object) -> object:
     """A form that is equal for `1 s` and `1000 ms`, and for `100k` and 100000."""
     if isinstance(value, str):
-        parsers: tuple[Callable[[object], float], ...] = (
-            parse_count,
-            parse_duration_us,
-            parse_share,
-        )
-        for kind, parse in enumerate(parsers):
+        for kind, parse in enumerate(_PARSERS):
             try:
                 return (kind, float(parse(value)))
             except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from streamgauge.measure.figures import TIMES, Use, figures_for, value_of
 from streamgauge.measure.spread import spread_of
@@ -37,8 +37,8 @@ class Subject:
     title: str
     cases: Sequence[MeasuredCase]
     summary: Summary | None = None
-    notes: Sequence[str] = field(default=())
-    """What must be known about a published figure."""
+    notes: Sequence[str] = ()
+    """Remarks about a published figure."""
 
     @property
     def varied_keys(self) -> set[str]:
@@ -46,27 +46,22 @@ class Subject:
 
 
 def run_subject(summary: Summary) -> Subject:
-    """A run, whatever kind it is: a measurement, repetitions, a sweep or a search."""
-    return Subject(label=summary.run, title=summary.name, cases=_cases_of(summary), summary=summary)
-
-
-def _cases_of(summary: Summary) -> list[MeasuredCase]:
+    """A run of any kind: a measurement, repetitions, a sweep or a search."""
     if isinstance(summary, StudySummary):
         # A study that ended before its first trial has no cases.
-        found = [_case(summary, case) for case in summary.cases]
-        return found or [_of_trials({}, [summary])]
-    return [_of_trials(summary.varied, [summary])]
+        cases = [_case(summary, case) for case in summary.cases] or [_of_trials({}, [summary])]
+    else:
+        cases = [_of_trials(summary.varied, [summary])]
+    return Subject(label=summary.run, title=summary.name, cases=cases, summary=summary)
 
 
 def _case(summary: StudySummary, case: Case) -> MeasuredCase:
     """The figures of the case, and from its trials those that it does not have itself."""
     trials = [summary.trials[at] for at in case.trials if at < len(summary.trials)]
     found = _of_trials(case.varied, trials)
-    growing = found.growing
-    if case.growing and not growing:
-        growing = frozenset(TIMES)
+    growing = found.growing or frozenset(TIMES if case.growing else ())
     names = {figure.name for figure in figures_for(Use.COMPARE)}
-    # One search serves all repetitions; every repetition must have any other figure.
+    # All repetitions share one search; every repetition must have any other figure.
     known = {
         name: spread
         for name, spread in case.figures.items()
@@ -90,10 +85,10 @@ def _of_trials(varied: Mapping[str, object], trials: Sequence[Summary]) -> Measu
 
 
 def _bracket_around(trials: Sequence[Summary]) -> Bracket | None:
-    """One search serves all repetitions of a case; of several searches it is the widest."""
-    found = [_bracket(trial) for trial in trials]
-    known = [bracket for bracket in found if bracket is not None]
-    if not known or len(known) < len(found):
+    """Of all searches of the trials; mostly they share one."""
+    brackets = [_bracket(trial) for trial in trials]
+    known = [bracket for bracket in brackets if bracket is not None]
+    if not known or len(known) < len(brackets):
         return None
     return min(passed for passed, _ in known), max(failed for _, failed in known)
 

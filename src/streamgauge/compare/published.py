@@ -1,4 +1,4 @@
-"""Published figures, to stand beside ours: `published:table-2/spark/2-nodes`."""
+"""Published figures, to compare with ours: `published:table-2/spark/2-nodes`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from streamgauge.measure.spread import spread_of
 from streamgauge.measure.summary import DerivedFigure
 
 PREFIX = "published:"
-_FOLDER = "published"
 _NEAR = 0.4
 CaseValues = dict[str, object]
 """Values of varied settings that describe a case of ours."""
@@ -60,9 +59,9 @@ class PublishedFigure(_Frozen):
     value: float
     note: str = ""
     label: str = ""
-    """Text for a table: `Spark 2.0.1, 2 nodes`."""
+    """As a table shows it: `Spark 2.0.1, 2 nodes`."""
     beside: CaseValues = {}
-    """The case of ours beside it, wherever the setting names no other."""
+    """The case of ours beside it, unless the setting has another."""
     beside_setting: CaseValues = {}
     """The case of ours that has the published setting."""
     derived: DerivedRule | None = None
@@ -89,23 +88,8 @@ class _Table(_Frozen):
     about: str
     figures: list[str] = []
     note: str = ""
-    values: dict[str, dict[str, dict[str, float]]]
+    values: dict[str, dict[str, list[float] | dict[str, float]]]
     notes: dict[str, str] = {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, data: dict[str, object]) -> dict[str, object]:
-        figures, values = data.get("figures", []), data["values"]
-        assert isinstance(figures, list)
-        assert isinstance(values, dict)
-        named = {
-            system: {
-                setting: dict(zip(figures, cell, strict=True)) if isinstance(cell, list) else cell
-                for setting, cell in settings.items()
-            }
-            for system, settings in values.items()
-        }
-        return {**data, "values": named}
 
 
 class _System(_Frozen):
@@ -129,20 +113,19 @@ class _Publication(_Frozen):
 def published_tables() -> dict[str, PublishedTable]:
     """Every published table that comes with streamgauge, by name."""
     found: dict[str, PublishedTable] = {}
-    folder = files("streamgauge.compare") / _FOLDER
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.name.endswith(".yaml"):
-            text = entry.read_text(encoding="utf-8")
-            publication = _Publication.model_validate(yaml.safe_load(text))
-            for name, table in publication.tables.items():
-                found[name] = PublishedTable(
-                    name=name,
-                    about=table.about,
-                    citation=publication.citation,
-                    short=publication.short,
-                    setup=publication.setup,
-                    figures=list(_figures(publication, table)),
-                )
+    folder = files("streamgauge.compare") / "published"
+    entries = [entry for entry in folder.iterdir() if entry.name.endswith(".yaml")]
+    for entry in sorted(entries, key=lambda entry: entry.name):
+        publication = _Publication.model_validate(yaml.safe_load(entry.read_text("utf-8")))
+        for name, table in publication.tables.items():
+            found[name] = PublishedTable(
+                name=name,
+                about=table.about,
+                citation=publication.citation,
+                short=publication.short,
+                setup=publication.setup,
+                figures=list(_figures(publication, table)),
+            )
     return found
 
 
@@ -151,6 +134,8 @@ def _figures(publication: _Publication, table: _Table) -> Iterator[PublishedFigu
         system = publication.systems[key]
         for setting, cell in settings.items():
             notes = (table.note, table.notes.get(f"{key}/{setting}", ""))
+            if isinstance(cell, list):
+                cell = dict(zip(table.figures, cell, strict=True))
             for figure, value in cell.items():
                 yield PublishedFigure(
                     system=key,
@@ -167,33 +152,29 @@ def _figures(publication: _Publication, table: _Table) -> Iterator[PublishedFigu
 
 
 def published_table(name: str) -> PublishedTable:
-    """One table, such as `table-2`, or `text` for the figures that stand in the text."""
+    """One table, such as `table-2`, or `text` for the figures in the text of a publication."""
     tables = published_tables()
-    if name in tables:
-        return tables[name]
-    otherwise = f"choose one of {', '.join(tables)}"
-    raise UsageError(
-        f"there is no published table `{name}`",
-        fix=did_you_mean(name, tables, otherwise, cutoff=_NEAR),
-    )
+    if name not in tables:
+        otherwise = f"choose one of {', '.join(tables)}"
+        fix = did_you_mean(name, tables, otherwise, cutoff=_NEAR)
+        raise UsageError(f"there is no published table `{name}`", fix=fix)
+    return tables[name]
 
 
 def figures_of(table: str) -> list[PublishedFigure]:
-    """Every figure of a table."""
     return published_table(table).figures
 
 
 def addresses() -> list[str]:
     """The cells with at least one figure that can be compared."""
     known = _compared_names()
-    return list(
-        dict.fromkeys(
-            f"{table.name}/{one.system}/{one.setting}"
-            for table in published_tables().values()
-            for one in table.figures
-            if one.figure in known
-        )
+    found = (
+        f"{table.name}/{one.system}/{one.setting}"
+        for table in published_tables().values()
+        for one in table.figures
+        if one.figure in known
     )
+    return list(dict.fromkeys(found))
 
 
 def _compared_names() -> set[str]:
@@ -203,18 +184,13 @@ def _compared_names() -> set[str]:
 def published_subject(address: str) -> Subject:
     """A published cell as a side of a comparison; `address` with or without `published:`."""
     wanted = address.removeprefix(PREFIX).strip("/")
-    known = addresses()
-    if wanted not in known:
-        raise _unknown(wanted, known)
+    if wanted not in addresses():
+        raise _unknown(wanted)
     name, system, setting = wanted.split("/")
-    table = published_table(name)
+    table, known = published_table(name), _compared_names()
     cell = table.at(system, setting)
-    figures = {
-        one.figure: spread_of([one.value]) for one in cell if one.figure in _compared_names()
-    }
-    notes = [
-        f"{PREFIX}{wanted}: {note}" for note in dict.fromkeys(one.note for one in cell) if note
-    ]
+    notes = dict.fromkeys(one.note for one in cell if one.note)
+    figures = {one.figure: spread_of([one.value]) for one in cell if one.figure in known}
     return Subject(
         label=f"{PREFIX}{wanted}",
         title=f"{cell[0].label} ({table.short})",
@@ -223,12 +199,13 @@ def published_subject(address: str) -> Subject:
             f"published, {table.about}: {table.citation}",
             "published figures are of other machines, versions and methods: compare orders of "
             f"magnitude, not per cents ({'; '.join(table.setup)})",
-            *notes,
+            *(f"{PREFIX}{wanted}: {note}" for note in notes),
         ],
     )
 
 
-def _unknown(wanted: str, known: list[str]) -> UsageError:
+def _unknown(wanted: str) -> UsageError:
+    known = addresses()
     below = (one for one in known if wanted and one.startswith(f"{wanted}/"))
     near = next(below, None) or nearest(wanted, known, cutoff=_NEAR)
     meant = f"did you mean `{PREFIX}{near}`? " if near else ""
@@ -240,17 +217,14 @@ def _unknown(wanted: str, known: list[str]) -> UsageError:
 
 def short_list() -> list[str]:
     """The addresses of each table in one line: `table-2/{storm,spark,flink}/{2-nodes,…}`."""
-    systems: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     settings: dict[tuple[str, str], list[str]] = {}
     for address in addresses():
         table, system, setting = address.split("/")
         settings.setdefault((table, system), []).append(setting)
-    for (table, system), found in settings.items():
-        systems.setdefault((table, tuple(found)), []).append(system)
-    return [
-        f"{table}/{_either(names)}/{_either(list(found))}"
-        for (table, found), names in systems.items()
-    ]
+    systems: dict[tuple[str, str], list[str]] = {}
+    for (table, system), names in settings.items():
+        systems.setdefault((table, _either(names)), []).append(system)
+    return [f"{table}/{_either(names)}/{found}" for (table, found), names in systems.items()]
 
 
 def _either(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Is a change more than noise? Welch's test over repetitions, or the precision of a search."""
+"""The noise margin of a change: Welch's test over repetitions, or the precision of a search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def noise_of_means(base: Spread, other: Spread) -> Noise:
     Its variances need not be equal, and a change is significant when it is larger.
     """
     if base.count < 2 or other.count < 2:
-        return Noise(None, _unknown(base.count, other.count))
+        if base.count < 2 and other.count < 2:
+            return Noise(None, "one run each: the noise is unknown")
+        side = "base" if base.count < 2 else "other"
+        return Noise(None, f"one run of the {side}: its noise is unknown")
     return Noise(
         _welch_margin(base, other),
         f"Welch's test at 95 %, {base.count} and {other.count} repetitions",
@@ -49,19 +52,10 @@ def _welch_margin(base: Spread, other: Spread) -> float:
 def noise_of_searches(base: Bracket | None, other: Bracket | None) -> Noise:
     """The wider of the two gaps between the rate that passed and the one that failed."""
     if base is None or other is None:
-        return Noise(
-            None, "the precision of a side is unknown: it was published, or no rate failed"
-        )
-    margin = max(failed - passed for passed, failed in (base, other))
+        source = "the precision of a side is unknown: it was published, or no rate failed"
+        return Noise(None, source)
     return Noise(
-        margin,
-        "precision of the searches: from the rate that passed to that which failed; how far the"
-        " machine wanders from one search to the next is not in it",
+        max(failed - passed for passed, failed in (base, other)),
+        "precision of the searches: from the rate that passed to the rate that failed; differences "
+        "of the machine between two searches are not included",
     )
-
-
-def _unknown(base: int, other: int) -> str:
-    if base < 2 and other < 2:
-        return "one run each: the noise is unknown"
-    side = "base" if base < 2 else "other"
-    return f"one run of the {side}: its noise is unknown"

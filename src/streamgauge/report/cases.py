@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from streamgauge import writing
-from streamgauge.measure.summary import TrialSummary
+from streamgauge.measure.summary import Case, TrialSummary
 
 RATE = "load.rate"
 SEARCH = "search"
@@ -17,9 +17,12 @@ ONLY_CASE = "the only case"
 
 def case_label(varied: Mapping[str, object]) -> str:
     """`{"system.executors": 2}` → `executors 2`; keys that end alike are written in full."""
-    ends = Counter(key.rpartition(".")[2] for key in varied)
-    names = {key: end if ends[end := key.rpartition(".")[2]] == 1 else key for key in varied}
-    return ", ".join(f"{names[key]} {setting_text(value)}" for key, value in varied.items())
+    ends = {key: key.rpartition(".")[2] for key in varied}
+    counts = Counter(ends.values())
+    return ", ".join(
+        f"{end if counts[end] == 1 else key} {setting_text(varied[key])}"
+        for key, end in ends.items()
+    )
 
 
 def setting_text(value: object) -> str:
@@ -32,19 +35,24 @@ def setting_text(value: object) -> str:
 
 
 def without_rate(varied: Mapping[str, object]) -> dict[str, object]:
-    """The values that tell searches apart: cases that differ only in their rate share a search."""
+    """The values that distinguish searches: cases that differ only in their rate share one."""
     return {key: value for key, value in varied.items() if key != RATE}
+
+
+def mean_of(case: Case | None, figure: str) -> float | None:
+    spread = case.figures.get(figure) if case else None
+    return spread.mean if spread else None
 
 
 def verdict_counts(trials: Iterable[TrialSummary]) -> str:
     """The verdicts of a case: `✓ valid`, or `2 ✓ valid, 1 ✗ invalid` where they differ."""
-    counts = Counter(trial.verdict for trial in trials)
-    texts = [(f"{verdict.mark} {verdict.value}", n) for verdict, n in counts.items()]
-    return texts[0][0] if len(texts) == 1 else ", ".join(f"{n} {text}" for text, n in texts)
+    counts = Counter(f"{trial.verdict.mark} {trial.verdict.value}" for trial in trials)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} {text}" for text, count in counts.items())
 
 
 def all_sustained(trials: Iterable[TrialSummary]) -> bool | None:
-    """Whether every trial of a case was sustained."""
     answers = {trial.sustained for trial in trials}
     if False in answers:
         return False

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from streamgauge import writing
-from streamgauge.measure.figures import FIGURES, SHORT_NAMES, Figure, Term
+from streamgauge.measure.figures import SHORT_NAMES, Figure, Term, figure_named
 from streamgauge.measure.summary import ThresholdResult
-from streamgauge.report.markup import Html, element
+from streamgauge.report.markup import EMPTY, Html, element, section
 
 
-def heading(term: Term) -> Html:
+def heading(term: Term, label: str = "") -> Html:
     """The label of a figure, its definition as a tooltip."""
-    return _term(term.label, term)
-
-
-def full_heading(figure: Figure) -> Html:
-    """A heading that is clear outside of its group: `event time p99`."""
-    return _term(figure.full_label, figure)
-
-
-def _term(label: str, term: Term) -> Html:
-    return element("span", label, class_="term", title=term.definition)
+    return element("span", label or term.label, class_="term", title=term.definition)
 
 
 def value_cell(figure: Figure, value: float | None, *, why_not: str = "not measured") -> Html:
@@ -37,11 +29,25 @@ def answer_cell(value: bool | None) -> Html:
     return element("span", str(answer), class_=answer.kind)
 
 
+def check_list(title: str, class_: str, checks: Iterable[tuple[bool, str, str]]) -> Html:
+    """A section of checks: passed, expression, and the value or reason; empty without checks."""
+    items = [
+        element(
+            "li",
+            element("span", "✓" if passed else "✗", class_="mark"),
+            element("code", expression),
+            element("span", value, class_="value"),
+            class_="good" if passed else "bad",
+            title="passed" if passed else "failed",
+        )
+        for passed, expression, value in checks
+    ]
+    return section(title, element("ul", *items, class_=class_)) if items else EMPTY
+
+
 def threshold_value(result: ThresholdResult) -> str:
     """The value that was compared with the limit, in the unit of its figure."""
     if result.value is None:
         return "not measured"
-    match = re.match(r"[\w.]*", result.expression.strip())
-    name = match.group() if match else ""
-    figure = FIGURES.get(SHORT_NAMES.get(name, name))
-    return figure.write(result.value) if figure else writing.number(result.value)
+    name = re.split(r"[^\w.]", result.expression.strip())[0]
+    return figure_named(SHORT_NAMES.get(name, name)).write(result.value)

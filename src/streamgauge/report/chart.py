@@ -1,4 +1,4 @@
-"""What a chart is: the description that the chart code in `assets/charts.js` draws.
+"""The description of a chart, which `assets/charts.js` draws.
 
 It does not depend on runs, so that a report, a comparison and a live view can share it.
 """
@@ -9,9 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 Unit = Literal["s", "ms", "per_s", "events", "results", "percent", "mb"]
+Side = Literal["left", "right"]
 
 
 class _Description(BaseModel):
@@ -29,21 +30,18 @@ class HorizontalAxis(_Description):
 
 
 class Axis(_Description):
-    """A vertical axis, named by its series."""
-
-    id: str
     label: str
     unit: Unit
-    side: Literal["left", "right"] = "left"
+    side: Side = "left"
 
 
 class ChartSeries(_Description):
     """One line, area or set of bars; `colour` is a slot of the page's palette (1 to 6)."""
 
     label: str
-    axis: str
-    values: list[float | None]
+    values: Sequence[float | None]
     colour: int
+    axis: Side = "left"
     style: Literal["line", "area", "bars"] = "line"
     dashed: bool = False
     thin: bool = False
@@ -70,6 +68,12 @@ class Chart(_Description):
     group: str = ""
     wide: bool = False
     empty: str = "not measured"
+
+    @field_validator("series")
+    @classmethod
+    def _align(cls, series: list[ChartSeries], found: ValidationInfo) -> list[ChartSeries]:
+        length = len(found.data["x"].values)
+        return [one.model_copy(update={"values": aligned(one.values, length)}) for one in series]
 
     @property
     def has_points(self) -> bool:

@@ -8,16 +8,15 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from streamgauge.measure.summary import Series, Summary, TrialSummary
+from streamgauge.measure.summary import Series, TrialSummary
 from streamgauge.report import figures, limits, tables, verdict
 from streamgauge.report.chart import Chart
-from streamgauge.report.markup import Html, element, escaped, joined
+from streamgauge.report.markup import Html, element, escaped, joined, section
 from streamgauge.report.run_charts import load_charts, resource_charts
 from streamgauge.version import __version__
 
 
 def write_report(summary: TrialSummary, series: Series, path: Path) -> Path:
-    """Write the report of a run to `path`."""
     return write_page(render_report(summary, series), path)
 
 
@@ -35,35 +34,32 @@ def render_report(summary: TrialSummary, series: Series) -> str:
         chart_section("Resources", resources, tables.resources(summary)),
         tables.instances(summary.driver),
         tables.repeat(summary),
-        tables.surroundings(summary),
+        tables.environment(summary),
         tables.phases(summary.phases_s),
     )
-    return page(run_title(summary), body, (*load, *resources))
-
-
-def run_title(summary: Summary) -> str:
-    return f"{summary.name} · {summary.run}"
+    return page(f"{summary.name} · {summary.run}", body, (*load, *resources))
 
 
 def write_page(text: str, path: Path) -> Path:
-    """Write a page to `path`."""
     # A name may hold bytes that are no UTF-8; a report with a `?` is better than none.
     path.write_text(text, encoding="utf-8", errors="replace")
     return path
 
 
 def page(title: str, body: Iterable[Html], charts: Iterable[Chart], styles: str = "") -> str:
-    """A whole page: the body, a footer, and what draws the charts that the body has places for."""
+    """A whole page: the body, a footer, and the scripts that draw the charts."""
     footer = element(
         "footer",
-        f"Made by streamgauge {__version__}. This file is complete in itself. "
+        f"Made by streamgauge {__version__}. This file needs no other file. "
         "Charts: uPlot 1.6.32 (MIT). Drag in a chart to zoom, double-click to return.",
     )
+    data = {"charts": [one.model_dump() for one in charts if one.has_points]}
     return Template(_asset("assets/page.html")).substitute(
         title=escaped(f"{title} · streamgauge"),
         styles=_asset("vendor/uplot/uPlot.min.css") + _asset("assets/report.css") + styles,
-        body=joined((*body, footer)),
-        data=_json_for_script({"charts": [one.model_dump() for one in charts if one.has_points]}),
+        body=joined(*body, footer),
+        # Without `<` the data cannot end the script element around them.
+        data=json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         library_licence=_asset("vendor/uplot/LICENSE"),
         library=_asset("vendor/uplot/uPlot.iife.min.js"),
         charts_script=_asset("assets/charts.js"),
@@ -72,31 +68,24 @@ def page(title: str, body: Iterable[Html], charts: Iterable[Chart], styles: str 
 
 
 def chart_section(title: str, charts: Iterable[Chart], *after: Html) -> Html:
-    """A section with charts, and what comes below them."""
-    return element("section", element("h2", title), chart_grid(charts), *after)
+    return section(title, chart_grid(*(chart_figure(chart) for chart in charts)), *after)
 
 
-def chart_grid(charts: Iterable[Chart]) -> Html:
-    """Places for charts, side by side."""
-    return element("div", *(chart_figure(chart) for chart in charts), class_="charts")
+def chart_grid(*figures: Html) -> Html:
+    """Charts and the like, side by side."""
+    return element("div", *figures, class_="charts")
 
 
 def chart_figure(chart: Chart) -> Html:
     """The place of one chart, or the reason why there is none."""
-    caption = element(
-        "figcaption", element("span", chart.title, class_="term", title=chart.definition)
-    )
+    term = element("span", chart.title, class_="term", title=chart.definition)
     if chart.has_points:
         content = element("div", class_="plot", data_chart=chart.id)
     else:
         content = element("p", chart.empty, class_="empty", data_empty=chart.id)
-    return element("figure", caption, content, class_="chart wide" if chart.wide else "chart")
+    class_ = "chart wide" if chart.wide else "chart"
+    return element("figure", element("figcaption", term), content, class_=class_)
 
 
 def _asset(name: str) -> str:
     return files("streamgauge.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _json_for_script(data: object) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""Building markup so that text is escaped unless it is known to be markup."""
+"""Markup that escapes every text unless it is markup already."""
 
 from __future__ import annotations
 
@@ -7,30 +7,70 @@ from collections.abc import Iterable
 
 
 class Html(str):
-    """Text that is markup already; any other text is escaped on its way into the page."""
+    """Text that is markup already; any other text is escaped when it is put into the page."""
 
     __slots__ = ()
 
 
+EMPTY = Html("")
+
+
 def escaped(content: str) -> Html:
-    """The content as markup: text is escaped, markup is left alone."""
     return content if isinstance(content, Html) else Html(html.escape(content))
 
 
-def joined(parts: Iterable[str]) -> Html:
-    """Several pieces of content, one after the other."""
+def joined(*parts: str) -> Html:
     return Html("".join(escaped(part) for part in parts))
 
 
 def element(tag: str, *content: str, **attributes: str | None) -> Html:
     """One element; `class_` becomes `class`, `data_x` becomes `data-x`, None is left out."""
-    names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
     written = "".join(
-        f' {names[name]}="{html.escape(value)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
         for name, value in attributes.items()
         if value is not None
     )
-    return Html(f"<{tag}{written}>{joined(content)}</{tag}>")
+    return Html(f"<{tag}{written}>{joined(*content)}</{tag}>")
+
+
+def section(title: str, *content: str, **attributes: str) -> Html:
+    return element("section", element("h2", title), *content, **attributes)
+
+
+def note(*content: str) -> Html:
+    return element("p", *content, class_="note")
+
+
+def bullets(items: Iterable[str], class_: str, **attributes: str) -> Html:
+    """A list; empty without items."""
+    entries = [element("li", item) for item in items]
+    return element("ul", *entries, class_=class_, **attributes) if entries else EMPTY
+
+
+def cards(entries: Iterable[tuple[str, str, str]], class_: str = "headline") -> Html:
+    """Large values side by side, each with its name above it and a remark below it."""
+    found = (
+        element(
+            "div",
+            element("dt", name),
+            element("dd", value),
+            element("dd", remark, class_="note") if remark else "",
+        )
+        for name, value, remark in entries
+    )
+    return element("dl", *found, class_=class_)
+
+
+def bar(share: float, kind: str = "", *, ticks: Iterable[float] = (), class_: str = "bar") -> Html:
+    """A bar that is filled up to a share, with ticks at other shares."""
+    widths = [f"{100 * min(1.0, max(0.0, at)):.2f}%" for at in (share, *ticks)]
+    return element(
+        "span",
+        element("i", class_=f"fill {kind}".strip(), style=f"width:{widths[0]}"),
+        *(element("i", class_="tick", style=f"left:{width}") for width in widths[1:]),
+        class_=class_,
+        aria_hidden="true",
+    )
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, class_: str = "") -> Html:
@@ -40,31 +80,31 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, class_: str = "
     """
     head_cells = [element("th", cell, scope="col") for cell in head]
     body = [
-        element(
-            "tr",
-            *(
-                element("td", cell) if index else element("th", cell, scope="row")
-                for index, cell in enumerate(row)
-            ),
-        )
-        for row in rows
+        element("tr", element("th", first, scope="row"), *(element("td", cell) for cell in rest))
+        for first, *rest in rows
     ]
-    parts = [element("tbody", *body)]
-    if head_cells:
-        parts.insert(0, element("thead", element("tr", *head_cells)))
-    return element("div", element("table", *parts, class_=class_ or None), class_="scroll")
+    return element(
+        "div",
+        element(
+            "table",
+            element("thead", element("tr", *head_cells)) if head_cells else "",
+            element("tbody", *body),
+            class_=class_ or None,
+        ),
+        class_="scroll",
+    )
 
 
 def left(content: str) -> Html:
-    """A word in a table of numbers."""
+    """Text in a table of numbers, aligned to the left."""
     return element("span", content, style="display:block;text-align:left")
 
 
 def prose(content: str) -> Html:
-    """Words in a table of numbers, on as many lines as they need."""
-    look = "display:block;text-align:left;white-space:normal;min-width:9em"
-    return element("span", content, style=look)
+    """Text in a table of numbers, wrapped to several lines."""
+    style = "display:block;text-align:left;white-space:normal;min-width:9em"
+    return element("span", content, style=style)
 
 
-def folded(title: str, *content: Html) -> Html:
-    return element("details", element("summary", title), *content, style="margin-top:8px")
+def folded(title: str, *content: Html, style: str | None = None) -> Html:
+    return element("details", element("summary", title), *content, style=style)

@@ -20,41 +20,49 @@ from streamgauge.measure.summary import (
     Case,
     Spread,
     StudySummary,
+    Summary,
     TrialSummary,
     Try,
     Validation,
     Verdict,
 )
-from streamgauge.report.cases import ONLY_CASE, case_label, without_rate
-from streamgauge.report.cells import answer_cell, full_heading, heading, value_cell
-from streamgauge.report.markup import Html, element, folded, joined, left, prose, table
+from streamgauge.report.cases import ONLY_CASE, case_label, mean_of, without_rate
+from streamgauge.report.cells import answer_cell, heading, value_cell
+from streamgauge.report.markup import (
+    EMPTY,
+    Html,
+    element,
+    folded,
+    joined,
+    left,
+    note,
+    prose,
+    section,
+    table,
+)
 
 PROBE_MARKS = {"passed": "✓", "failed": "✗", "doubtful": "?"}
 _KINDS = {"passed": "good", "failed": "bad", Verdict.VALID: "good", Verdict.INVALID: "bad"}
-_CASE_COLUMNS = tuple(
-    FIGURES[name]
-    for name in (
-        MAXIMUM,
-        "offered_per_s",
-        "drained_per_s",
-        *(f"{time}.{name}" for time in TIMES for name in ("mean", "p50", "p99")),
-    )
+_CASE_COLUMNS = (
+    MAXIMUM,
+    "offered_per_s",
+    "drained_per_s",
+    *(f"{time}.{name}" for time in TIMES for name in ("mean", "p50", "p99")),
 )
 _TRIAL_COLUMNS = tuple(
     FIGURES[name] for name in ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
 )
-_MOST_LIMITS = 3
 _MOST_ROWS = 1_000
 
 
 def cases(summary: StudySummary) -> Html:
     """One row per case, each figure with the 95 % interval of its mean."""
     if not summary.cases:
-        return Html("")
+        return EMPTY
     columns = [
-        figure
-        for figure in _CASE_COLUMNS
-        if any(figure.name in case.figures or _is_growing(case, figure) for case in summary.cases)
+        FIGURES[name]
+        for name in _CASE_COLUMNS
+        if any(name in case.figures or _is_growing(case, name) for case in summary.cases)
     ]
     rows = [
         (
@@ -65,15 +73,12 @@ def cases(summary: StudySummary) -> Html:
         for case in summary.cases
     ]
     head = ("case", "trials", *(_narrow_heading(figure) for figure in columns))
-    return element(
-        "section",
-        element("h2", "Cases"),
+    return section(
+        "Cases",
         table(head, rows, class_="numbers"),
-        element(
-            "p",
+        note(
             "Means over the trials of a case; ± is half the 95 % confidence interval of the mean "
-            "(Student), which a single trial does not have.",
-            class_="note",
+            "(Student), which a single trial does not have."
         ),
         _every_figure(summary.cases),
     )
@@ -83,38 +88,30 @@ def _narrow_heading(figure: Figure) -> Html:
     if not figure.time:
         return heading(figure)
     above = element("span", TIMES[figure.time].label, style="display:block")
-    return joined((above, " ", heading(figure)))
+    return joined(above, " ", heading(figure))
 
 
-def _is_growing(case: Case, figure: Figure) -> bool:
-    return case.growing and figure.name in MEAN_LATENCIES
+def _is_growing(case: Case, name: str) -> bool:
+    return case.growing and name in MEAN_LATENCIES
 
 
 def _case_cell(case: Case, figure: Figure) -> Html:
-    if _is_growing(case, figure):
-        return element("span", "growing", class_="growing", title="a mean would mean nothing")
+    if _is_growing(case, figure.name):
+        return element("span", "growing", class_="growing", title="a mean has no meaning")
+    mean = value_cell(figure, mean_of(case, figure.name))
     spread = case.figures.get(figure.name)
-    mean = value_cell(figure, spread.mean if spread else None)
-    margin = margin_text(figure, spread) if spread else ""
-    if not margin or figure.name == MAXIMUM:
-        # The trials of a case share one search: they do not show how far searches lie apart.
+    # The trials of a case share one search: they do not show the spread of searches.
+    if figure.name == MAXIMUM or spread is None or spread.low is None or spread.high is None:
         return mean
-    below = element("span", margin, class_="note", style="display:block;margin:0")
-    return joined((mean, " ", below))
-
-
-def margin_text(figure: Figure, spread: Spread) -> str:
-    """± half of the confidence interval; empty where there is none."""
-    if spread.low is None or spread.high is None:
-        return ""
-    return f"± {figure.write((spread.high - spread.low) / 2)}"
+    margin = f"± {figure.write((spread.high - spread.low) / 2)}"
+    return joined(mean, " ", element("span", margin, class_="note", style="display:block;margin:0"))
 
 
 def _every_figure(found: list[Case]) -> Html:
     rows = [
         (
             case_label(case.varied) or ONLY_CASE,
-            left(full_heading(figure_named(name))),
+            left(heading(figure_named(name), figure_named(name).full_label)),
             writing.count(spread.count),
             *_spread_cells(figure_named(name), spread),
         )
@@ -123,14 +120,14 @@ def _every_figure(found: list[Case]) -> Html:
         if name != MAXIMUM
     ]
     if not rows:
-        return Html("")
+        return EMPTY
     more = len(rows) - _MOST_ROWS
     head = ("case", left("figure"), "n", "mean", "95 % interval", "deviation", "min", "max")
-    note = f"{writing.count(more)} more rows are in summary.json." if more > 0 else ""
     return folded(
         f"Every figure of every case ({writing.count(len(rows))})",
         table(head, rows[:_MOST_ROWS], class_="numbers"),
-        *([element("p", note, class_="note")] if note else []),
+        note(f"{writing.count(more)} more rows are in summary.json.") if more > 0 else EMPTY,
+        style="margin-top:8px",
     )
 
 
@@ -139,69 +136,70 @@ def _spread_cells(figure: Figure, spread: Spread) -> list[str]:
     interval = writing.NOTHING
     if spread.low is not None and spread.high is not None:
         interval = f"{write(spread.low)} … {write(spread.high)}"
-    deviation = writing.NOTHING if spread.deviation is None else write(spread.deviation)
+    deviation = writing.or_nothing(spread.deviation, write)
     return [write(spread.mean), interval, deviation, write(spread.min), write(spread.max)]
 
 
 def trials(summary: StudySummary, run: Path) -> Html:
     """Every trial, with a link to its own report."""
     if not summary.trials:
-        return Html("")
+        return EMPTY
     head = (
         "trial",
         left("case"),
         left(heading(FIGURES["verdict"])),
         left(heading(FIGURES["sustained"])),
-        *(full_heading(figure) for figure in _TRIAL_COLUMNS),
+        *(heading(figure, figure.full_label) for figure in _TRIAL_COLUMNS),
         "results",
         "",
     )
-    repeated = any(trial.repetition > 1 for trial in summary.trials)
     rows = [
-        _trial(number, trial, run, repeated=repeated)
+        (
+            str(number),
+            prose(_trial_label(trial, summary)),
+            left(_verdict(trial)),
+            left(answer_cell(trial.sustained)),
+            *(
+                value_cell(
+                    figure,
+                    value_of(trial, figure.name),
+                    why_not="too few results" if figure.time else "not measured",
+                )
+                for figure in _TRIAL_COLUMNS
+            ),
+            _counts(trial.validation),
+            _link(trial.run, run),
+        )
         for number, trial in enumerate(summary.trials, 1)
     ]
-    return element("section", element("h2", "Trials"), table(head, rows, class_="numbers"))
+    return section("Trials", table(head, rows, class_="numbers"))
 
 
-def _trial_label(trial: TrialSummary, *, repeated: bool) -> str:
+def _trial_label(trial: TrialSummary, summary: StudySummary) -> str:
     name = case_label(trial.varied) or ONLY_CASE
+    repeated = any(one.repetition > 1 for one in summary.trials)
     return f"{name}, repetition {trial.repetition}" if repeated else name
 
 
-def _trial(number: int, trial: TrialSummary, run: Path, *, repeated: bool) -> tuple[str, ...]:
-    verdict = element(
+def _verdict(trial: TrialSummary) -> Html:
+    return element(
         "span",
         f"{trial.verdict.mark} {trial.verdict.value}",
         class_=_KINDS.get(trial.verdict, "open"),
         title="; ".join(trial.reasons) or None,
     )
-    return (
-        str(number),
-        prose(_trial_label(trial, repeated=repeated)),
-        left(verdict),
-        left(answer_cell(trial.sustained)),
-        *(_trial_cell(trial, figure) for figure in _TRIAL_COLUMNS),
-        _counts(trial.validation),
-        _link(trial.run, run),
-    )
-
-
-def _trial_cell(trial: TrialSummary, figure: Figure) -> Html:
-    why_not = "too few results" if figure.time else "not measured"
-    return value_cell(figure, value_of(trial, figure.name), why_not=why_not)
 
 
 def _counts(validation: Validation) -> Html:
     """`15,000 of 15,000`, and the faults among them."""
     if validation.expected is None or validation.actual is None:
-        return element("span", writing.NOTHING, class_="nothing", title="they were not counted")
+        return element("span", writing.NOTHING, class_="nothing", title="not counted")
     counts = f"{writing.count(validation.actual)} of {writing.count(validation.expected)}"
-    faults = [
+    faults = ", ".join(
         f"{writing.count(count)} {name}" for name in FAULTS if (count := getattr(validation, name))
-    ]
-    wrong = element("span", f"✗ {', '.join(faults)}", class_="bad", style="display:block")
-    return joined((counts, " ", wrong)) if faults else Html(counts)
+    )
+    wrong = element("span", f"✗ {faults}", class_="bad", style="display:block")
+    return joined(counts, " ", wrong) if faults else Html(counts)
 
 
 def _link(place: str, run: Path) -> str:
@@ -210,11 +208,11 @@ def _link(place: str, run: Path) -> str:
     return element("a", "report", href=quote(f"{place}/report.html"), style="color:var(--accent)")
 
 
-def searches(summary: StudySummary) -> list[tuple[str, StudySummary | TrialSummary]]:
+def searches(summary: StudySummary) -> list[tuple[str, Summary]]:
     """The searches of a study by the label of their cases; trials at a share repeat theirs."""
     if not summary.trials and summary.tries:
         return [("", summary)]
-    found: dict[str, StudySummary | TrialSummary] = {}
+    found: dict[str, Summary] = {}
     for trial in summary.trials:
         if trial.tries:
             found.setdefault(case_label(without_rate(trial.varied)), trial)
@@ -222,7 +220,6 @@ def searches(summary: StudySummary) -> list[tuple[str, StudySummary | TrialSumma
 
 
 def probes(tries: list[Try]) -> Html:
-    """Every probe of one search, in order."""
     head = ("probe", "rate", left("outcome"), "length", "drained")
     rows = [
         (
@@ -240,28 +237,7 @@ def probes(tries: list[Try]) -> Html:
 def _outcome(one: Try) -> Html:
     word = f"{PROBE_MARKS.get(one.verdict, '?')} {one.verdict}"
     why = f"{one.kind}: {one.reason}" if one.reason else one.kind
+    kind = _KINDS.get(one.verdict, "open")
     return joined(
-        (
-            left(element("span", word, class_=_KINDS.get(one.verdict, "open"))),
-            prose(element("span", why, class_="note")),
-        )
+        left(element("span", word, class_=kind)), prose(element("span", why, class_="note"))
     )
-
-
-def limits(summary: StudySummary) -> Html:
-    """What limited each trial, strongest first."""
-    rows = [
-        (
-            case_label(trial.varied) or ONLY_CASE,
-            limit.kind,
-            limit.shown_by,
-            limit.advice,
-            writing.percent(100 * limit.strength),
-        )
-        for trial in summary.trials
-        for limit in trial.limits[:_MOST_LIMITS]
-    ]
-    if not rows:
-        return Html("")
-    head = ("case", "limit", "shown by", "what to do", "explains")
-    return element("section", element("h2", "What limited it"), table(head, rows))

@@ -6,21 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamgauge.report.cases import RATE
-from streamgauge.report.chart import Unit
+from streamgauge.report.chart import HorizontalAxis, Unit
 from streamgauge.units import parse_count, parse_duration_us
 
 
 @dataclass(frozen=True)
 class VariedAxis:
-    """The places that cases have on the axis, in order."""
+    """The places of the cases on the axis, in order."""
 
     key: str
     unit: Unit
     parse: Callable[[object], float]
     places: list[float]
 
+    @property
+    def axis(self) -> HorizontalAxis:
+        return HorizontalAxis(label=self.key, unit=self.unit, values=self.places)
+
     def place_of(self, varied: Mapping[str, object]) -> float:
-        """Where on the axis a case lies."""
         return self.parse(varied[self.key])
 
 

@@ -1,4 +1,4 @@
-"""`streamgauge clean`: removes old runs and what dead runs left among the temporary files."""
+"""`streamgauge clean`: removes old runs and the temporary folders of dead runs."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from streamgauge.cli import options
 from streamgauge.cli.terminal import Session
 from streamgauge.errors import ComponentError, UsageError
-
-if TYPE_CHECKING:
-    from streamgauge.cli.left_overs import LeftOver
 
 
 @click.command("clean")
@@ -28,16 +24,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many of the newest runs stay.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be removed and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="List what would be removed, and remove nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def command(session: Session, runs_dir: Path, keep: int, dry_run: bool, yes: bool) -> None:
-    """Remove old runs, and temporary folders that dead runs left behind.
+    """Remove old runs, and the temporary folders of dead runs.
 
-    A run that may still go on is never touched.
+    A run that may still go on is never removed.
     """
     from streamgauge import writing
     from streamgauge.cli.left_overs import dead_scratch, old_runs
+    from streamgauge.experiments.running.run_directory import LATEST
 
     now_s = time.time()
     temporary = Path(tempfile.gettempdir())
@@ -53,8 +50,15 @@ def command(session: Session, runs_dir: Path, keep: int, dry_run: bool, yes: boo
     if not yes and not _agreed(len(found)):
         session.say("nothing was removed")
         return
-    failed = [problem for one in found if (problem := _remove(one))]
-    _drop_dangling_latest(runs_dir)
+    failed = []
+    for one in found:
+        try:
+            shutil.rmtree(one.path)
+        except OSError as error:
+            failed.append(f"{one.path} ({error.strerror or error})")
+    latest = runs_dir / LATEST
+    if latest.is_symlink() and not latest.exists():
+        latest.unlink(missing_ok=True)
     if failed:
         raise ComponentError(
             f"could not remove {'; '.join(failed)}", fix="remove it by hand, or as its owner"
@@ -65,23 +69,7 @@ def command(session: Session, runs_dir: Path, keep: int, dry_run: bool, yes: boo
 def _agreed(count: int) -> bool:
     if not sys.stdin.isatty():
         raise UsageError(
-            f"{count} folders would be removed, and nobody is there to be asked",
-            fix="add --yes to remove them, or --dry-run to look only",
+            f"{count} folders would be removed, and there is no terminal to confirm it",
+            fix="add --yes to remove them, or --dry-run to list them",
         )
     return click.confirm(f"remove {count} folders?", err=True)
-
-
-def _remove(one: LeftOver) -> str:
-    try:
-        shutil.rmtree(one.path)
-    except OSError as error:
-        return f"{one.path} ({error.strerror or error})"
-    return ""
-
-
-def _drop_dangling_latest(runs_dir: Path) -> None:
-    from streamgauge.experiments.running.run_directory import LATEST
-
-    latest = runs_dir / LATEST
-    if latest.is_symlink() and not latest.exists():
-        latest.unlink(missing_ok=True)

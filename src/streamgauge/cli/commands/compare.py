@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from streamgauge.cli import options
-from streamgauge.cli.terminal import Session
-from streamgauge.errors import ComponentError, ExitCode, UsageError
+from streamgauge.cli.terminal import Session, written
+from streamgauge.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from streamgauge.compare.measured import Subject
@@ -66,23 +66,18 @@ def command(
     if not others:
         raise UsageError(
             f"`{base}` must be compared with something",
-            fix="name one run or more after it; `streamgauge list runs` shows what there is",
+            fix="name one run or more after it; `streamgauge list runs` shows them",
         )
     rules = [parse_fail_if(expression) for expression in expressions]
     read = [_subject(name, runs_dir) for name in (base, *others)]
     subjects = [subject for subject, _ in read]
+    series = {subject.label: found for subject, found in read if found is not None}
     comparison = compare(subjects[0], subjects[1:])
     checks = check(rules, comparison)
     page = output or runs_dir / _page_name(subjects)
-    series = {subject.label: found for subject, found in read if found is not None}
-    try:
+    with written(page, fix="name another file with --output"):
         page.parent.mkdir(parents=True, exist_ok=True)
         write_comparison(comparison, series, checks, page)
-    except OSError as error:
-        raise ComponentError(
-            f"cannot write {page}: {error.strerror or error}",
-            fix="name another file with --output",
-        ) from error
     if as_json:
         found = comparison.model_dump(mode="json")
         results = [one.model_dump(mode="json") for one in checks]

@@ -1,4 +1,4 @@
-"""`streamgauge doctor`: can this machine run an experiment? With a fix for what cannot."""
+"""`streamgauge doctor`: checks whether this machine can run an experiment."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def command(session: Session, no_spark: bool, runs_dir: Path, as_json: bool) -> 
     from streamgauge.cli.checks import Health, machine_checks
 
     checks = machine_checks(runs_dir)
-    if not as_json:
-        for check in checks:
-            _show(session, check)
+    for check in () if as_json else checks:
+        _show(session, check)
     if not no_spark:
         checks.append(_start_spark(session))
         if not as_json:
@@ -41,9 +40,9 @@ def command(session: Session, no_spark: bool, runs_dir: Path, as_json: bool) -> 
     if as_json:
         session.say_json({"ok": healthy, "checks": [asdict(check) for check in checks]})
     elif healthy:
-        session.say("all is well; next: `streamgauge run quickstart`")
+        session.say("all checks passed; next: `streamgauge run quickstart`")
     else:
-        session.say(("mend what is marked ✗ and come back", "bold"))
+        session.say(("fix what is marked ✗, then run `streamgauge doctor` again", "bold"))
     return ExitCode.VALID if healthy else ExitCode.COMPONENT
 
 
@@ -61,11 +60,8 @@ def _start_spark(session: Session) -> Check:
 def _show(session: Session, check: Check) -> None:
     from streamgauge.cli.checks import Health
 
-    mark, style = {
-        Health.OK: ("✓", "green"),
-        Health.WARNING: ("!", "yellow"),
-        Health.FAILED: ("✗", "bold red"),
-    }[check.health]
-    session.say((mark, style), f" {check.name}: {check.found}")
+    marks = {Health.OK: ("✓", "green"), Health.WARNING: ("!", "yellow")}
+    mark = marks.get(check.health, ("✗", "bold red"))
+    session.say(mark, f" {check.name}: {check.found}")
     if check.fix:
         session.say(("    fix: ", "bold"), check.fix)

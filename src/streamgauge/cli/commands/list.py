@@ -1,26 +1,26 @@
-"""`streamgauge list`: what there is to choose from, and the runs so far."""
+"""`streamgauge list`: experiments, plug-ins and their parameters, and the runs so far."""
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from streamgauge.cli import options
-from streamgauge.cli.terminal import Session, plain_table
+from streamgauge.cli.terminal import QUICK_STAMP, Session
 from streamgauge.errors import UsageError
+from streamgauge.hints import did_you_mean
 
 if TYPE_CHECKING:
-    from streamgauge.cli.catalogue import Entry, Parameter
+    from streamgauge.cli.catalogue import Entry
     from streamgauge.cli.stored_runs import StoredRun
 
 KINDS = ("experiments", "queries", "channels", "systems", "policies", "schedules")
 RUNS = "runs"
+Named = TypeVar("Named", "Entry", "StoredRun")
 
 
 @click.command("list")
@@ -38,12 +38,19 @@ def command(
     everything but the runs is listed by name; with it parameters and their defaults are shown too,
     and with NAME those of one entry.
     """
-    if kind is not None and kind not in (*KINDS, RUNS):
-        raise _unknown(kind)
+    from streamgauge.cli.catalogue import experiments, installed
+
+    known = (*KINDS, RUNS)
+    if kind is not None and kind not in known:
+        fix = did_you_mean(kind, known, f"choose one of {', '.join(known)}")
+        raise UsageError(f"there are no `{kind}` to list", fix=fix)
     if kind == RUNS:
         _list_runs(session, runs_dir, name, as_json)
         return
-    entries = {one: _entries(one, name) for one in ((kind,) if kind else KINDS)}
+    entries = {
+        one: _only(name, experiments() if one == "experiments" else installed(one), one)
+        for one in ((kind,) if kind else KINDS)
+    }
     if as_json:
         listed = {one: [asdict(entry) for entry in found] for one, found in entries.items()}
         session.say_json(listed[kind] if kind else listed)
@@ -51,118 +58,76 @@ def command(
     for number, (one, found) in enumerate(entries.items()):
         if number:
             session.say()
-        _show(session, one, found, details=kind is not None)
+        session.say((one, "bold"))
+        if kind is None:
+            session.say_table((Text(f"  {entry.name}", "cyan"), _about(entry)) for entry in found)
+        else:
+            _show_details(session, found)
     if kind == "systems" and name is None:
         _show_support(session)
 
 
-def _unknown(kind: str) -> UsageError:
-    near = difflib.get_close_matches(kind, (*KINDS, RUNS), n=1)
-    return UsageError(
-        f"there are no `{kind}` to list",
-        fix=f"did you mean `{near[0]}`?" if near else f"choose one of {', '.join((*KINDS, RUNS))}",
-    )
+def _only(name: str | None, found: list[Named], kind: str) -> list[Named]:
+    """All, or the one with that name."""
+    named = [one for one in found if name in (None, one.name)]
+    if name is not None and not named:
+        known = [one.name for one in found]
+        fix = did_you_mean(name, known, f"`streamgauge list {kind}` shows them")
+        raise UsageError(f"there is no `{name}` among the {kind}", fix=fix)
+    return named
 
 
-def _entries(kind: str, name: str | None) -> list[Entry]:
-    from streamgauge.cli import catalogue
-
-    if kind == "experiments":
-        found = catalogue.experiments()
-    else:
-        found = catalogue.installed(kind.replace("-", "_"))
-    if name is None:
-        return found
-    return [_only(name, {entry.name: entry for entry in found}, kind)]
+def _about(entry: Entry) -> Text:
+    return Text(f"✗ {entry.broken}", "red") if entry.broken else Text(entry.about)
 
 
-def _only(name: str, known: dict[str, Any], kind: str) -> Any:
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    raise UsageError(
-        f"there is no `{name}` among the {kind.replace('-', ' ')}",
-        fix=f"did you mean `{near[0]}`?" if near else f"`streamgauge list {kind}` shows them",
-    )
-
-
-def _show(session: Session, kind: str, entries: list[Entry], *, details: bool) -> None:
-    session.say((kind.replace("-", " "), "bold"))
+def _show_details(session: Session, entries: list[Entry]) -> None:
     if not entries:
         session.say("  none")
-    if not details:
-        table = plain_table()
-        table.show_header = False
-        table.add_column()
-        table.add_column()
-        for entry in entries:
-            table.add_row(Text(f"  {entry.name}", "cyan"), _about(entry))
-        session.say_table(table)
-        return
     for entry in entries:
         session.say("  ", (entry.name, "cyan"), "  ", _about(entry))
-        if entry.parameters:
-            session.say_table(_parameters(entry.parameters))
+        rows = []
+        for one in entry.parameters:
+            default = "–" if one.default is None else str(one.default)
+            shown = "required" if one.required else default
+            rows.append((f"      {one.name}", shown, Text(one.about, "dim")))
+        if rows:
+            session.say_table(rows, "      parameter", "default", "")
 
 
 def _show_support(session: Session) -> None:
-    """Which system can do what; the reasons for each no are below the table."""
+    """The capabilities of each system; the reasons for each no are below the table."""
     from streamgauge.systems.support import support_matrix
 
     entries = support_matrix()
     systems = list(dict.fromkeys(entry.system for entry in entries))
-    cells = {(entry.sort, entry.name, entry.system): entry.capability for entry in entries}
-    session.say()
-    session.say(("support", "bold"))
-    table = plain_table("  ", *systems)
-    for sort, name in dict.fromkeys((entry.sort, entry.name) for entry in entries):
-        found = (cells.get((sort, name, system)) for system in systems)
-        table.add_row(
-            f"  {sort} {name}", *("–" if one is None else one.support.value for one in found)
-        )
-    session.say_table(table)
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for entry in entries:
+        row = cells.setdefault((entry.sort, entry.name), {})
+        row[entry.system] = entry.capability.support.value
+    rows = [
+        (f"  {sort} {name}", *(row.get(system, "–") for system in systems))
+        for (sort, name), row in cells.items()
+    ]
+    session.heading("support")
+    session.say_table(rows, "  ", *systems)
     for entry in entries:
         if not entry.capability:
             support, reason = entry.capability.support.value, entry.capability.reason
             session.say(f"  {entry.system}, {entry.sort} {entry.name}: {support}: {reason}")
 
 
-def _about(entry: Entry) -> Text:
-    if entry.broken:
-        return Text(f"✗ {entry.broken}", "red")
-    return Text(entry.about)
-
-
-def _parameters(parameters: tuple[Parameter, ...]) -> Table:
-    table = plain_table("      parameter", "default", "")
-    for one in parameters:
-        default = "required" if one.required else _written(one.default)
-        table.add_row(Text(f"      {one.name}"), Text(default), Text(one.about, "dim"))
-    return table
-
-
-def _written(default: object) -> str:
-    if default is None:
-        return "–"
-    return default if isinstance(default, str) else str(default)
-
-
 def _list_runs(session: Session, runs_dir: Path, name: str | None, as_json: bool) -> None:
     from streamgauge.cli.stored_runs import stored_runs
 
-    runs = stored_runs(runs_dir)
-    if name is not None:
-        runs = [_only(name, {run.name: run for run in runs}, RUNS)]
+    runs = _only(name, stored_runs(runs_dir), RUNS)
     if as_json:
         session.say_json([_run_fields(run) for run in runs])
-        return
-    if not runs:
+    elif not runs:
         session.say(f"no runs in {runs_dir}; `streamgauge run quickstart` makes one")
-        return
-    table = plain_table("run", "status", "verdict", "sustained", "offered", "p99 (event time)", "")
-    for run in runs:
-        table.add_row(*_run_cells(run))
-    session.say_table(table)
+    else:
+        headings = ("run", "status", "verdict", "sustained", "offered", "p99 (event time)", "")
+        session.say_table([_run_cells(run) for run in runs], *headings)
 
 
 def _run_fields(run: StoredRun) -> dict[str, Any]:
@@ -180,22 +145,19 @@ def _run_fields(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _run_cells(run: StoredRun) -> list[Text]:
+def _run_cells(run: StoredRun) -> list[str | Text]:
     from streamgauge import writing
-    from streamgauge.cli.results import VERDICT_STYLES, answer_text
-    from streamgauge.cli.terminal import QUICK_STAMP
+    from streamgauge.cli.results import answer_text, verdict_text
 
-    if run.summary is None:
-        return [Text(run.name), Text(run.status)]
     summary = run.summary
-    verdict = summary.verdict
-    offered, p99 = summary.offered_per_s, summary.latency_ms.event_time.p99
+    if summary is None:
+        return [run.name, run.status]
     return [
-        Text(run.name),
-        Text(run.status),
-        Text(f"{verdict.mark} {verdict.value}", VERDICT_STYLES[verdict]),
+        run.name,
+        run.status,
+        verdict_text(summary.verdict),
         answer_text(summary.sustained),
-        Text(writing.NOTHING if offered is None else writing.rate(offered)),
-        Text(writing.NOTHING if p99 is None else writing.duration(p99)),
+        writing.or_nothing(summary.offered_per_s, writing.rate),
+        writing.or_nothing(summary.latency_ms.event_time.p99, writing.duration),
         Text(QUICK_STAMP if summary.quick else "", "yellow"),
     ]

@@ -11,8 +11,8 @@ from string import Template
 
 import click
 
-from streamgauge.cli.terminal import Session
-from streamgauge.errors import ComponentError, UsageError
+from streamgauge.cli.terminal import Session, written
+from streamgauge.errors import UsageError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _TEMPLATES = {".py": "query.py.template", ".yaml": "experiment.yaml.template"}
@@ -23,7 +23,7 @@ _TEMPLATES = {".py": "query.py.template", ".yaml": "experiment.yaml.template"}
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 @click.pass_obj
 def command(session: Session, name: str, force: bool) -> None:
-    """Make NAME.py and NAME.yaml here, to gauge a query of your own.
+    """Make NAME.py and NAME.yaml here, to measure a query of your own.
 
     NAME becomes the name of a Python function.
     """
@@ -37,10 +37,11 @@ def command(session: Session, name: str, force: bool) -> None:
             fix="choose another name, or overwrite with --force",
         )
     for path, template in paths.items():
-        _write(path, _filled(template, name))
+        text = (files("streamgauge.cli") / "templates" / template).read_text(encoding="utf-8")
+        with written(path, fix="go to a folder where you may write"):
+            path.write_text(Template(text).substitute(name=name), encoding="utf-8")
     session.say(f"made {name}.py, the query and its events, and {name}.yaml, the experiment")
-    session.say()
-    session.say("next:")
+    session.heading("next:", "")
     session.say(f"  change {name}.py and {name}.yaml as you like; both work as they are")
     for command_line, what in (
         (f"streamgauge validate {name}.yaml", "checks them"),
@@ -51,7 +52,7 @@ def command(session: Session, name: str, force: bool) -> None:
 
 
 def check_name(name: str, folder: Path) -> None:
-    """Refuses what could not be the name of a function, a module and an experiment."""
+    """Refuses a name that cannot be the name of a function, a module and an experiment."""
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         better = re.sub(r"\W+", "_", re.sub(r"\.(py|ya?ml)$", "", name), flags=re.ASCII).strip("_")
         usable = name.isascii() and _NAME.fullmatch(better) and not keyword.iskeyword(better)
@@ -67,18 +68,3 @@ def check_name(name: str, folder: Path) -> None:
             f"`{name}` is the name of a Python module, which {name}.py would hide",
             fix=f"choose another name, such as `my_{name}`",
         )
-
-
-def _filled(template: str, name: str) -> str:
-    text = (files("streamgauge.cli") / "templates" / template).read_text(encoding="utf-8")
-    return Template(text).substitute(name=name)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ComponentError(
-            f"cannot write {path}: {error.strerror or error}",
-            fix="go to a folder where you may write",
-        ) from error

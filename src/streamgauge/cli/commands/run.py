@@ -1,4 +1,4 @@
-"""`streamgauge run`: runs an experiment and says what came out."""
+"""`streamgauge run`: runs an experiment and prints its result."""
 
 from __future__ import annotations
 
@@ -42,11 +42,9 @@ def command(
     """Run an experiment: a file, or the name of a built-in one.
 
     Progress goes to standard error, the result to standard output; with --json that is the
-    summary and nothing else. The exit code says how it went, see `streamgauge --help`.
+    summary and nothing else. `streamgauge --help` explains the exit codes.
     """
     from streamgauge.experiments.api import repeat_command
-    from streamgauge.experiments.planning.files import read_experiment
-    from streamgauge.experiments.planning.study import make_study
     from streamgauge.experiments.running import runner
     from streamgauge.experiments.summarising.outcome import exit_code
 
@@ -59,22 +57,20 @@ def command(
         begun = runner.begun(resume, runs_dir)
         session.stamp_quick(begun.origin.quick)
         directory = _watched(session, begun.proceed, as_json=as_json)
+    elif experiment is None:
+        raise UsageError(
+            "EXPERIMENT is missing: a file, or the name of a built-in one",
+            fix="`streamgauge run --help` shows how, `streamgauge list experiments` which",
+        )
     else:
-        if experiment is None:
-            raise UsageError(
-                "EXPERIMENT is missing: a file, or the name of a built-in one",
-                fix="`streamgauge run --help` shows how, `streamgauge list experiments` which",
-            )
         session.stamp_quick(quick)
-        # A user's file may print when it is loaded; standard output is for the result.
-        with redirect_stdout(sys.stderr):
-            study = make_study(*read_experiment(experiment, settings, quick=quick))
+        study = options.read_study(experiment, settings, quick=quick)
         if dry_run:
             _show_plan(session, study, quick=quick, as_json=as_json)
             return 0
-        repeat = repeat_command(experiment, list(settings), quick=quick)
         if not study.is_single:
-            session.note(_announced(study))
+            session.note(_extent(study))
+        repeat = repeat_command(experiment, list(settings), quick=quick)
 
         def execute(subscriber: Subscriber) -> RunDirectory:
             return runner.execute(study, runs_dir, subscriber, command=repeat, quick=quick)
@@ -84,14 +80,13 @@ def command(
     return exit_code(directory.read_summary())
 
 
-def _announced(study: Study) -> str:
+def _extent(study: Study) -> str:
     from streamgauge import writing
 
     searches = sum(group.searched for group in study.groups)
-    trials = len(study.cases) * study.experiment.repeat
-    parts = [f"{count} {word}" for count, word in ((searches, "search(es)"), (trials, "trial(s)"))]
-    took = writing.duration(study.estimated_us / 1_000)
-    return f"{' and '.join(parts[searches == 0 :])}, about {took} in all"
+    trials = f"{len(study.cases) * study.experiment.repeat} trial(s)"
+    work = f"{searches} search(es) and {trials}" if searches else trials
+    return f"{work}, about {writing.duration(study.estimated_us / 1_000)} in all"
 
 
 def _watched(
@@ -100,13 +95,13 @@ def _watched(
     from streamgauge.cli.progress import watcher
     from streamgauge.experiments.running.run_directory import RunDirectory
 
-    shown = watcher(session)
+    display = watcher(session)
     try:
-        with redirect_stdout(sys.stderr), shown.shown():
-            return work(shown)
+        with redirect_stdout(sys.stderr), display.shown():
+            return work(display)
     except StreamgaugeError as error:
         if error.run is not None:
-            # What was measured before is worth showing; the error and its exit code follow.
+            # The part that was measured is shown; the error and its exit code follow.
             _show_result(session, RunDirectory(error.run), as_json=as_json)
         raise
 
@@ -144,11 +139,11 @@ def _show_plan(session: Session, study: Study, *, quick: bool, as_json: bool) ->
         return
     if quick:
         click.echo(f"# {QUICK_STAMP}")
-    click.echo(yaml.safe_dump(experiment, sort_keys=False, allow_unicode=True).rstrip())
+    click.echo(yaml.safe_dump(experiment, sort_keys=False, allow_unicode=True), nl=False)
     if events is not None:
-        click.echo(f"# events: {writing.count(events)}")
+        comments = [f"events: {writing.count(events)}"]
     else:
-        click.echo(f"# {_announced(study)}")
-        for case in study.cases:
-            click.echo(f"# case: {case.varied or 'the only one'}")
-    click.echo(f"# estimated duration: {writing.duration(study.estimated_us / 1_000)}")
+        cases = [f"case: {case.varied or 'the only one'}" for case in study.cases]
+        comments = [_extent(study), *cases]
+    comments.append(f"estimated duration: {writing.duration(study.estimated_us / 1_000)}")
+    click.echo("\n".join(f"# {line}" for line in comments))

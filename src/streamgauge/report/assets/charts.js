@@ -1,5 +1,5 @@
 /* Draws a chart from its description (streamgauge.report.chart.Chart) with uPlot.
-   Knows nothing of the page around it, so that a report and a live view can share it. */
+   It does not depend on the page around it, so that a report and a live view can share it. */
 const streamgaugeCharts = (() => {
   "use strict";
 
@@ -104,10 +104,10 @@ const streamgaugeCharts = (() => {
     };
   }
 
-  function axis(description, grid) {
+  function axis(description, grid, scale = description.side) {
     const sides = { left: 3, right: 1, bottom: 2 };
     return {
-      scale: description.id,
+      scale,
       side: sides[description.side],
       label: description.label,
       labelSize: 18,
@@ -129,7 +129,7 @@ const streamgaugeCharts = (() => {
   });
 
   function horizontalAxis(x) {
-    const options = axis({ ...x, id: "x", side: "bottom" }, false);
+    const options = axis({ ...x, side: "bottom" }, false, "x");
     options.size = 30;
     if (x.log) return { ...options, splits: logTicks, filter: (u, ticks) => ticks, values: (u, ticks) => ticks.map(UNITS[x.unit].value) };
     return x.unit === "s" ? { ...options, incrs: TIME_STEPS } : options;
@@ -140,14 +140,14 @@ const streamgaugeCharts = (() => {
     const { edges } = chart.x;
     if (edges.length) found.x.range = (u, min, max) =>
       min <= chart.x.values[0] && max >= chart.x.values.at(-1) ? [edges[0], edges.at(-1)] : [min, max];
-    for (const one of chart.axes) found[one.id] = {
+    for (const one of chart.axes) found[one.side] = {
       range: (u, min, max) => min === null ? [0, 1] : uPlot.rangeNum(Math.min(0, min), Math.max(0, max) || 1, {
         min: { pad: 0.05, soft: 0, mode: 1 }, max: { pad: 0.08, soft: 0, mode: 0 } }),
     };
     return found;
   }
 
-  /* Where lines are too dense for dots, a value without neighbours would not be seen at all. */
+  /* Where lines are too dense for dots, a value without neighbours would be invisible. */
   function lonelyPoints(u, index, all) {
     const values = u.data[index];
     const alone = (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null;
@@ -155,7 +155,7 @@ const streamgaugeCharts = (() => {
   }
 
   function oneSeries(chart, series) {
-    const unit = chart.axes.find((one) => one.id === series.axis).unit;
+    const unit = chart.axes.find((one) => one.side === series.axis).unit;
     const stroke = colour(`series-${series.colour}`);
     const bars = series.style === "bars";
     return {
@@ -188,7 +188,7 @@ const streamgaugeCharts = (() => {
   }
 
   /* Draws the chart into the element, follows its width, and calls back once it is on the canvas.
-     The element says in data-points how many points were drawn. */
+     The number of drawn points is in data-points of the element. */
   function draw(element, chart, whenDrawn = () => {}) {
     const width = () => Math.max(240, Math.floor(element.clientWidth));
     const plot = new uPlot({

@@ -1,4 +1,4 @@
-/* Draws every chart of the report, again when the colours change, and says when all are drawn. */
+/* Draws every chart of the report, again when the colours change, and marks the page when all are drawn. */
 (() => {
   "use strict";
 
