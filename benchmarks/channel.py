@@ -25,7 +25,13 @@ from streamgauge.channels.direct.processes import InstanceProcessConfig
 from streamgauge.channels.direct.security import Endpoint, Listen
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import open_session
-from streamgauge.driver.config import InstanceConfig, LoadConfig, ScheduleConfig
+from streamgauge.driver.config import (
+    InstanceConfig,
+    LoadConfig,
+    ScheduleConfig,
+    StreamConfig,
+    in_turn,
+)
 from streamgauge.events.gaming import GamingDataSet
 from streamgauge.events.spec import EVENT_TIME
 from streamgauge.processes.component import Component, module_argv
@@ -181,12 +187,13 @@ def _counting(
 @contextmanager
 def _driver(folder: Path) -> Iterator[tuple[LoadConfig, dict[int, Endpoint]]]:
     """Driver instances whose whole load is due already: they generate as fast as they can."""
-    load = LoadConfig.shared(
+    stream = StreamConfig(
         # A count reads no column besides the time.
-        sources={"purchases": GamingDataSet.of().streams["purchases"].reading(())},
+        source=GamingDataSet.of().streams["purchases"].reading(()),
         schedule=ScheduleConfig(duration_us=BATCHES * SECOND_US, rate_per_s=ROWS_PER_BATCH),
-        instances=INSTANCES,
-        seed=1,
+    )
+    load = LoadConfig(
+        streams={"purchases": stream}, feeds=in_turn(["purchases"], INSTANCES), seed=1
     )
     listen = Listen(token="benchmark" * 2)
     with ExitStack() as stack:

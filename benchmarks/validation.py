@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.results import Figure
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import open_session
-from streamgauge.driver.config import LoadConfig, ScheduleConfig
+from streamgauge.driver.config import LoadConfig, ScheduleConfig, StreamConfig, in_turn
 from streamgauge.events.spec import ARRIVAL
 from streamgauge.measure.calculate import CalculationWork, calculate
 from streamgauge.measure.record import RunRecord, SourceRecord
@@ -32,12 +32,12 @@ def measure_validation(folder: Path) -> Iterator[Figure]:
     conf = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
     spark = open_session("bench", "local[*]", folder, conf, short=True)
     query = AggregationQuery()
-    load = LoadConfig.shared(
-        sources=query.streams,
-        schedule=ScheduleConfig(duration_us=SECONDS * 1_000_000, rate_per_s=RATE_PER_S),
-        instances=INSTANCES,
-        seed=1,
-    )
+    schedule = ScheduleConfig(duration_us=SECONDS * 1_000_000, rate_per_s=RATE_PER_S)
+    streams = {
+        name: StreamConfig(source=source, schedule=schedule)
+        for name, source in query.streams.items()
+    }
+    load = LoadConfig(streams=streams, feeds=in_turn(list(streams), INSTANCES), seed=1)
     record = _record(load)
     replay = record.replay
     (folder / "record.json").write_text(record.model_dump_json())

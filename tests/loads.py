@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamgauge.driver.config import InstanceConfig, LoadConfig, ScheduleConfig
+from streamgauge.driver.config import (
+    InstanceConfig,
+    LoadConfig,
+    ScheduleConfig,
+    StreamConfig,
+    in_turn,
+)
 from streamgauge.events.gaming import GamingDataSet
 from streamgauge.events.sources import Source
 from streamgauge.queries.base import Query
@@ -27,12 +33,12 @@ def load_of(
     disorder_us: int = 0,
     schedule: str = "constant",
 ) -> LoadConfig:
-    return LoadConfig.shared(
-        sources=dict(streams or GamingDataSet.of(keys=20).streams),
-        schedule=ScheduleConfig(
-            name=schedule, duration_us=round(seconds * 1e6), rate_per_s=rate_per_s
-        ),
-        instances=instances,
+    """All streams share one schedule."""
+    sources = dict(streams or GamingDataSet.of(keys=20).streams)
+    config = ScheduleConfig(name=schedule, duration_us=round(seconds * 1e6), rate_per_s=rate_per_s)
+    return LoadConfig(
+        streams={name: StreamConfig(source=one, schedule=config) for name, one in sources.items()},
+        feeds=in_turn(list(sources), instances),
         seed=seed,
         disorder_us=disorder_us,
     )

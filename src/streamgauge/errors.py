@@ -1,6 +1,6 @@
 """Every error that streamgauge raises on purpose.
 
-StreamgaugeError             cause, fix, and where the log is; never shown as a traceback
+StreamgaugeError             cause, fix and log; never shown as a traceback
 ├── UsageError               wrong command line                               exit code 2
 │   └── ExperimentError      wrong experiment file, names the key             exit code 2
 ├── ComponentError           something did not start, or died                 exit code 5
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class ExitCode(IntEnum):
-    """What the exit code of `streamgauge` means; scripts rely on it."""
+    """The exit codes of `streamgauge`; scripts rely on them."""
 
     VALID = 0
     FAILED = 1
@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
 
 
 class StreamgaugeError(Exception):
-    """An error that a user can do something about."""
+    """An error that a user can correct."""
 
     exit_code = ExitCode.COMPONENT
 
@@ -36,7 +36,7 @@ class StreamgaugeError(Exception):
         self.fix = fix
         self.log = log
         self.run: Path | None = None
-        """The run directory with what was measured before, where there is one."""
+        """The run directory with what was measured before the error, if there is one."""
 
 
 class UsageError(StreamgaugeError):

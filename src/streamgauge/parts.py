@@ -1,6 +1,6 @@
-"""Tables that grow while a run goes on: a folder of Parquet parts, so that a crash keeps the rest.
+"""Tables that grow during a run: a folder of Parquet parts, which are kept after a crash.
 
-Each part is written under another name first and renamed, so that a reader never sees half a file.
+A part is written under another name and then renamed, so that a reader never sees half a file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class PartWriter:
 
     def append(self, batch: pa.RecordBatch) -> None:
         with self._lock:
-            self._pending.append(batch)
+            if batch.num_rows:
+                self._pending.append(batch)
             self._rows += batch.num_rows
             old = time.monotonic() - self._flushed_at > FLUSH_EVERY_S
             if old or self._rows > FLUSH_ROWS:
@@ -43,12 +44,10 @@ class PartWriter:
     def _flush(self) -> None:
         self._flushed_at = time.monotonic()
         if not self._rows:
-            self._pending.clear()
             return
-        table = pa.Table.from_batches(self._pending)
         part = self._folder / f"part-{self._written:05d}.parquet"
         unfinished = part.with_suffix(".unfinished")
-        pq.write_table(table, unfinished)
+        pq.write_table(pa.Table.from_batches(self._pending), unfinished)
         unfinished.rename(part)
         self._written += 1
         self._pending.clear()
@@ -56,6 +55,6 @@ class PartWriter:
 
 
 def read_parts(folder: Path) -> pa.Table | None:
-    """All parts as one table, or None where nothing was ever written."""
+    """All parts as one table, or None if there is none."""
     parts = sorted(folder.glob("part-*.parquet"))
     return pa.concat_tables([pq.read_table(part) for part in parts]) if parts else None

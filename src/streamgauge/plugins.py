@@ -1,4 +1,4 @@
-"""Finds systems, queries, policies and schedules by name.
+"""Finds systems, channels, queries, policies and schedules by name.
 
 A name is that of an entry point (any installed package may add one), or `file.py:object` or
 `module:object` for something of the user's own.
@@ -6,7 +6,6 @@ A name is that of an entry point (any installed package may add one), or `file.p
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import sys
@@ -16,37 +15,32 @@ from types import ModuleType
 from typing import Any
 
 from streamgauge.errors import ExperimentError
+from streamgauge.hints import did_you_mean
 
 GROUPS = ("queries", "channels", "systems", "policies", "schedules")
 
 
 def names(group: str) -> list[str]:
-    """What is installed, in alphabetical order."""
-    return sorted(point.name for point in entry_points(group=f"streamgauge.{group}"))
+    """The installed names, in alphabetical order."""
+    return sorted(entry_points(group=f"streamgauge.{group}").names)
 
 
 def load(group: str, name: str, *, key: str, base: Path | None = None) -> Any:
     """The object behind a name; `key` is the setting that holds the name, for the error message."""
     if ":" in name:
         return _load_own(name, key=key, base=base or Path.cwd())
-    for point in entry_points(group=f"streamgauge.{group}"):
-        if point.name == name:
-            try:
-                return point.load()
-            except Exception as error:
-                raise ExperimentError(
-                    key,
-                    f"`{name}` could not be loaded: {type(error).__name__}: {error}",
-                    fix=f"repair or remove the package that provides it ({point.value})",
-                ) from error
+    for point in entry_points(group=f"streamgauge.{group}", name=name):
+        try:
+            return point.load()
+        except Exception as error:
+            raise ExperimentError(
+                key,
+                f"`{name}` could not be loaded: {type(error).__name__}: {error}",
+                fix=f"repair or remove the package that provides it ({point.value})",
+            ) from error
     known = names(group)
-    near = difflib.get_close_matches(name, known, n=1)
-    what = group.replace("_", " ")
-    raise ExperimentError(
-        key,
-        f"there is no `{name}` among the {what}",
-        fix=f"did you mean `{near[0]}`?" if near else f"choose one of: {', '.join(known)}",
-    )
+    fix = did_you_mean(name, known, f"choose one of: {', '.join(known)}")
+    raise ExperimentError(key, f"there is no `{name}` among the {group}", fix=fix)
 
 
 def load_path(path: str) -> Any:
@@ -65,25 +59,22 @@ def _load_own(name: str, *, key: str, base: Path) -> Any:
     except Exception as error:
         message = f"`{location}` fails when it is loaded: {type(error).__name__}: {error}"
         raise ExperimentError(key, message, fix="correct that file") from error
-    try:
-        return getattr(module, attribute)
-    except AttributeError:
-        public = sorted(n for n in vars(module) if not n.startswith("_"))
-        near = difflib.get_close_matches(attribute, public, n=1)
-        hint = f"did you mean `{near[0]}`?" if near else f"define `{attribute}` in it"
-        raise ExperimentError(key, f"`{location}` has no `{attribute}`", fix=hint) from None
+    if not hasattr(module, attribute):
+        public = sorted(name for name in vars(module) if not name.startswith("_"))
+        fix = did_you_mean(attribute, public, f"define `{attribute}` in it")
+        raise ExperimentError(key, f"`{location}` has no `{attribute}`", fix=fix)
+    return getattr(module, attribute)
 
 
 def _module(location: str, base: Path) -> ModuleType:
     if not location.endswith(".py"):
         return importlib.import_module(location)
     path = (base / location).resolve()
-    module_name = path.stem
-    spec = importlib.util.spec_from_file_location(module_name, path)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(f"no file {path}")
     module = importlib.util.module_from_spec(spec)
     # Registered under its own name so that functions of the file can be pickled to Spark's workers.
-    sys.modules[module_name] = module
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module

@@ -33,17 +33,17 @@ def served(
     folder: Path, listen: Listen = LISTEN, start_us: int | None = None, **settings: Any
 ) -> Iterator[Served]:
     """A driver instance behind a server, whose load began ten seconds ago, or at that time."""
-    said: list[tuple[str, dict[str, Any]]] = []
+    reported: list[tuple[str, dict[str, Any]]] = []
 
     def report(event: str, **fields: Any) -> None:
-        said.append((event, fields))
+        reported.append((event, fields))
 
     instance = DriverInstance(instance_of(load_of(**settings), 0, folder), report)
     instance.start(start_us or time.time_ns() // 1_000 - 10_000_000)
     server = QueueServer(instance, listen, report)
     wait_until(lambda: instance.queue.generated == instance.schedule.total)
     try:
-        yield instance, listen.endpoint(server.port), said
+        yield instance, listen.endpoint(server.port), reported
     finally:
         instance.finish()
         server.shutdown()
@@ -90,24 +90,24 @@ def test_a_limit_divides_the_head(tmp_path: Path) -> None:
 
 
 def test_a_dropped_connection_is_reported_by_name(tmp_path: Path) -> None:
-    with served(tmp_path, rate_per_s=2_000_000, instances=1) as (_, endpoint, said):
+    with served(tmp_path, rate_per_s=2_000_000, instances=1) as (_, endpoint, reported):
         client = QueueClient(endpoint)
         stream = client.fetch(Range(from_us=0, until_us=5_000_000))
         next(stream)
         client.close()
         del stream
-        wait_until(lambda: any(event == "dropped" for event, _ in said))
-        (reason,) = [fields["reason"] for event, fields in said if event == "dropped"]
+        wait_until(lambda: any(event == "dropped" for event, _ in reported))
+        (reason,) = [fields["reason"] for event, fields in reported if event == "dropped"]
         assert "driver instance 0" in reason
 
 
 def test_a_range_read_to_its_end_is_no_dropped_connection(tmp_path: Path) -> None:
-    with served(tmp_path, rate_per_s=200_000) as (_, endpoint, said):
+    with served(tmp_path, rate_per_s=200_000) as (_, endpoint, reported):
         client = QueueClient(endpoint)
         list(client.fetch(Range(from_us=0, until_us=5_000_000)))
         client.close()
         time.sleep(0.3)
-        assert not [event for event, _ in said if event == "dropped"]
+        assert not [event for event, _ in reported if event == "dropped"]
 
 
 def test_what_was_handed_over_and_when_is_written_down(tmp_path: Path) -> None:
@@ -126,14 +126,14 @@ def test_what_was_handed_over_and_when_is_written_down(tmp_path: Path) -> None:
 
 
 def test_a_range_without_events_is_handed_over_too(tmp_path: Path) -> None:
-    with served(tmp_path, rate_per_s=2) as (instance, endpoint, said):
+    with served(tmp_path, rate_per_s=2) as (instance, endpoint, reported):
         assert list(QueueClient(endpoint).fetch(Range(from_us=100_000, until_us=400_000))) == []
         status = instance.finish()
         handovers = read_parts(tmp_path / "handovers")
         assert handovers is not None
         assert handovers["until_us"].to_pylist() == [400_000]
         assert (status.drained, status.bytes_handed) == (1, 0)
-        assert not [event for event, _ in said if event == "dropped"]
+        assert not [event for event, _ in reported if event == "dropped"]
 
 
 @pytest.mark.parametrize("token", ["", "b" * 16])

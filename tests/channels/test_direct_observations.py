@@ -35,8 +35,8 @@ def pulls() -> Iterator[tuple[int, int]]:
         at_us += busy_us
 
 
-def said(instance: int, time_us: int, later: float = 0.0) -> dict[str, Any]:
-    """What an instance says of itself at that time.
+def status_of(instance: int, time_us: int, later: float = 0.0) -> dict[str, Any]:
+    """What an instance reports at that time.
 
     It is pulled from later than the other by a share of the time for which the pull lasts.
     """
@@ -73,9 +73,9 @@ def test_a_pull_is_one_pull_whenever_the_instances_are_pulled_from_and_heard_of(
     channel = channel_of([first, late])
     judge = BatchJudge(ProbeOrder(RATE, 20 * SECOND_US, "saturate"), precision=0.05)
     for tick, also in enumerate(heard, 1):
-        first.latest["status"] = said(0, tick * TICK_US)
+        first.latest["status"] = status_of(0, tick * TICK_US)
         if also:
-            late.latest["status"] = said(1, tick * TICK_US - TICK_US // 2, later)
+            late.latest["status"] = status_of(1, tick * TICK_US - TICK_US // 2, later)
         seen = channel.overall()
         if seen is not None and judge.look(seen) is not None:
             break
@@ -93,14 +93,14 @@ def test_both_streams_of_a_join_are_pulled_from_once_in_a_batch(
     """It asks the one, then the other, how far it may go; and reads the one, then the other."""
     instances = [SimpleNamespace(latest={}), SimpleNamespace(latest={})]
     channel = channel_of(instances)
-    looks = []
+    observations = []
     for tick in range(1, 101):
-        purchases, ads = said(0, tick * TICK_US), said(1, tick * TICK_US, later)
+        purchases, ads = status_of(0, tick * TICK_US), status_of(1, tick * TICK_US, later)
         ends = [max(0, us + apart_us) for us in ads["pulled"][:2]]
         ads |= {"stream": "ads", "pulled": (*ends, ads["pulled"][2])}
         instances[0].latest["status"], instances[1].latest["status"] = purchases, ads
-        looks.append(channel.overall())
+        observations.append(channel.overall())
     pulled = [at_us for at_us, _ in itertools.takewhile(lambda p: p[0] <= 100 * TICK_US, pulls())]
-    seen = [look for look in looks if look is not None]
-    assert sorted({look.taken_at_us for look in seen} - {0}) == pulled
-    assert len({look.taken for look in seen} - {0}) == len(pulled)
+    seen = [one for one in observations if one is not None]
+    assert sorted({one.taken_at_us for one in seen} - {0}) == pulled
+    assert len({one.taken for one in seen} - {0}) == len(pulled)

@@ -1,4 +1,4 @@
-"""A channel and a system of somebody else's: one folder and one entry point each, nothing else."""
+"""The examples of a new channel and a new system: one folder and one entry point each."""
 
 from __future__ import annotations
 

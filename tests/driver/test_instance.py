@@ -33,12 +33,14 @@ def test_a_full_queue_leaves_room_for_the_busiest_moment_of_the_schedule(
         instance.finish()
 
 
-def test_when_the_system_pulled_is_told_and_asking_again_is_no_pull(tmp_path: Path) -> None:
+def test_the_time_of_a_pull_is_reported_and_a_repeated_range_is_no_new_pull(tmp_path: Path) -> None:
     """A task that is tried again asks for the same once more."""
     load = load_of(rate_per_s=10_000, seconds=2, instances=1)
-    said: list[dict[str, Any]] = []
+    reported: list[dict[str, Any]] = []
     config = instance_of(load, 0, tmp_path)
-    instance = DriverInstance(config, lambda event, **what: said.append({"event": event, **what}))
+    instance = DriverInstance(
+        config, lambda event, **what: reported.append({"event": event, **what})
+    )
     instance.start(time.time_ns() // 1_000 - 1_000_000)
     try:
         while instance.queue.head_us(instance.now_us) < 500_000:
@@ -48,11 +50,11 @@ def test_when_the_system_pulled_is_told_and_asking_again_is_no_pull(tmp_path: Pa
         after_us = instance.now_us
         time.sleep(0.05)
         assert sum(block.last - block.first for block in instance.pull(0, 500_000)) == 5_000
-        seen = len(said)
-        while len(said) < seen + 2:
+        seen = len(reported)
+        while len(reported) < seen + 2:
             time.sleep(0.01)
     finally:
         instance.finish()
-    last = InstanceStatus.model_validate(said[-1])
+    last = InstanceStatus.model_validate(reported[-1])
     assert (last.pulled.from_us, last.pulled.until_us) == (0, 500_000)
     assert before_us <= last.pulled.at_us <= after_us

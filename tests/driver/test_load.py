@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from streamgauge.driver.config import FeedConfig, LoadConfig, ScheduleConfig, StreamConfig
+from streamgauge.driver.instance import DriverInstance
+from streamgauge.driver.schedules import Schedule
 from streamgauge.events.gaming import GamingDataSet
-from tests.loads import load_of
+from tests.loads import instance_of, load_of
 
 SOURCES = GamingDataSet.of(keys=20, streams=("purchases", "ads")).streams
 
@@ -51,6 +55,25 @@ def test_a_rehearsal_has_even_rates_in_the_same_proportion_and_no_more_than_allo
     # An instance without an event would hold up the others.
     slowest = load_of(rate_per_s=0.5, seconds=10, instances=4).evenly(1_000_000, 200_000)
     assert [feed.times.total for feed in slowest.build().feeds] == [1, 1, 1, 1]
+
+
+def test_a_driver_instance_builds_only_the_schedule_of_its_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = two_loads(900, 300)
+    feeds = load.build().feeds
+    build, built = ScheduleConfig.build, []
+
+    def counted(config: ScheduleConfig) -> Schedule:
+        built.append(config.section)
+        return build(config)
+
+    monkeypatch.setattr(ScheduleConfig, "build", counted)
+    for number in range(3):
+        instance = DriverInstance(instance_of(load, number, tmp_path), lambda *_, **__: None)
+        assert instance.stream == feeds[number].stream
+        assert instance.events.fingerprint(0, 500) == feeds[number].events.fingerprint(0, 500)
+    assert built == ["ads", "purchases", "purchases"]
 
 
 def test_a_load_is_the_same_in_another_process() -> None:

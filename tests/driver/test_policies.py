@@ -1,4 +1,4 @@
-"""Policies: when the queue of a driver instance says that the load is not sustained."""
+"""Policies: when the queue of a driver instance shows that the load is not sustained."""
 
 from __future__ import annotations
 
@@ -222,10 +222,10 @@ def test_growth_between_looks_alone_does_not_condemn() -> None:
 
 def test_a_look_that_finds_less_starts_the_series_again() -> None:
     policy = CombinedPolicy(MARKS)
-    looks = [1_900, 1_800, 1_500, 1_500, 1_400]
-    samples = _samples(looks, pushes=HALF_WAY)
+    sizes = [1_900, 1_800, 1_500, 1_500, 1_400]
+    samples = _samples(sizes, pushes=HALF_WAY)
     assert _first_reason(policy, samples) is None
-    # Less than at the first look, but grown since the last one.
+    # Less than at the first comparison, but grown since the last one.
     assert policy.judge(seen_at(500_000, 5 * HALF_WAY, 1_401)) is not None
 
 

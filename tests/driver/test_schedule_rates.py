@@ -1,4 +1,4 @@
-"""Shapes of the rate: what a user sees of each schedule."""
+"""Shapes of the rate: the events of each schedule over time."""
 
 from __future__ import annotations
 
@@ -238,4 +238,4 @@ def test_lengths_of_time_are_shown_in_seconds() -> None:
         ExperimentError, match=r"load\.schedule\.period: 0\.05 s is out of range"
     ) as caught:
         sine(duration_us=SECOND_US, rate_per_s=1, period_us=50_000)
-    assert caught.value.fix.startswith("use 0.1 s to ")
+    assert caught.value.fix.startswith("use a length of time from 0.1 s to ")

@@ -1,4 +1,4 @@
-"""Recorded traces: what a file means, and what is said about a wrong one."""
+"""Recorded traces: the rates of a file, and the errors about a wrong one."""
 
 from __future__ import annotations
 

@@ -95,17 +95,17 @@ def test_a_file_that_has_changed_since_the_load_was_planned_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "problem"),
     [(None, "No such file"), (b"", "it has no rows|Empty"), (b"PAR1", "cannot be read")],
 )
 def test_a_file_that_cannot_be_read_is_refused_by_its_path(
-    tmp_path: Path, content: bytes | None, told: str
+    tmp_path: Path, content: bytes | None, problem: str
 ) -> None:
     for name in ("events.parquet", "events.csv"):
         if content is not None:
             (tmp_path / name).write_bytes(content)
     name = "events.csv" if content == b"" else "events.parquet"
-    with pytest.raises(ExperimentError, match=told) as caught:
+    with pytest.raises(ExperimentError, match=problem) as caught:
         _ = streamgauge.recorded(name).located(tmp_path).schema
     assert str(tmp_path / name) in caught.value.cause
 

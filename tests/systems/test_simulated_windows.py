@@ -18,7 +18,7 @@ STEP_US = 170_000
 
 
 def fed(query: WindowedQuery, replay: Replay) -> tuple[list[pa.Table], pa.Table | None]:
-    """What comes out while the events of all instances come in, and what is left in the end."""
+    """The results while the events of all instances are added, and the rest at the end."""
     results = WindowedResults(query, replay.load)
     feeds = replay.built_load.feeds
     closed = []

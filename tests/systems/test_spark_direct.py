@@ -150,7 +150,7 @@ def test_windows_close_when_the_highest_event_time_less_the_disorder_has_passed_
     load = load_of(rate_per_s=10_000, instances=1, disorder_us=disorder_us)
     made = load.build().feeds[0].events.batch(0, 50_000, START_US)
     times = made["event_time"].cast(pa.int64()).to_numpy()
-    # A watermark knows no parts of a millisecond.
+    # A watermark has whole milliseconds.
     watermark = (times.max() // 1_000 - 251) * 1_000
     starts, counts = np.unique(times // 100_000 * 100_000, return_counts=True)
     expected = {

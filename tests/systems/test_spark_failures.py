@@ -17,7 +17,7 @@ from streamgauge.systems.spark.program import explained_failure
     ],
 )
 def test_a_jvm_that_is_gone_is_named_and_memory_advised(error: Exception) -> None:
-    """That is how a JVM out of memory ends: it is told to exit rather than to crawl."""
+    """A JVM out of memory ends like this: it is set to exit."""
     reason, fix = explained_failure(error)
     assert reason == "Spark's JVM has ended"
     assert "`system.memory`" in fix

@@ -1,8 +1,8 @@
-"""What a channel is: how events reach a system and how results come back.
+"""A channel: how events reach a system and how results come back.
 
 A channel is a class with typed settings, registered under the entry point group
-`streamgauge.channels`. Opened for a load it starts the driver's side, says what the system must be
-told, collects the results and yields observations. How a system speaks to a channel is a connector.
+`streamgauge.channels`. Opened for a load it starts the driver's side, makes the offer for the
+system, collects the results and yields observations. A connector is a system's end of a channel.
 Connectors live with the system; a channel may bring one for a system that has none for it.
 """
 
@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
-from streamgauge.driver.config import LoadConfig
+from streamgauge.driver.config import Load
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.observations import Basis, Observation
 from streamgauge.driver.sink import SinkStatus
+from streamgauge.models import StrictModel
 from streamgauge.processes.roles import Role
 
 
@@ -38,7 +37,7 @@ class Connector(NamedTuple):
 class ChannelContext:
     """What a channel needs to run its side of one load."""
 
-    load: LoadConfig
+    load: Load
     most_queued: Sequence[int]
     """By driver instance: events that may wait in memory."""
     folder: Callable[[int], Path]
@@ -56,7 +55,7 @@ class OpenChannel(ABC):
     @property
     @abstractmethod
     def offer(self) -> dict[str, Any]:
-        """What the system is told, as JSON."""
+        """What the connector of the system needs, as JSON."""
 
     @abstractmethod
     def start(self, start_us: int) -> None:
@@ -70,7 +69,7 @@ class OpenChannel(ABC):
     def poll(self) -> list[str]:
         """Faults of the system since the last call, such as a dropped connection.
 
-        Raises ComponentError when a part of the driver's side has failed.
+        ComponentError: a part of the driver's side has failed.
         """
 
     @abstractmethod
@@ -104,13 +103,11 @@ class OpenChannel(ABC):
         return {}
 
 
-class Channel(BaseModel):
+class Channel(StrictModel):
     """A channel; the fields of a subclass are its settings."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     basis: ClassVar[Basis] = Basis.PULLED
-    """What its observations rest on."""
+    """The basis of its observations."""
     connectors: ClassVar[Mapping[str, Connector]] = {}
     """By kind of system, for systems that have no connector for this channel themselves."""
     secrets: ClassVar[frozenset[str]] = frozenset()

@@ -1,4 +1,4 @@
-"""Channels that see what they sent and what came back, but not when the system pulled.
+"""Channels that observe what was sent and which results arrived, but not what the system pulled.
 
 Everything up to the latest event time that a result reflects, the frontier, counts as processed.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import time
-from abc import abstractmethod
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,6 @@ import pyarrow as pa
 from streamgauge.channels.base import ChannelContext, OpenChannel
 from streamgauge.driver.instance import SAMPLE_EVERY_S, SAMPLES, InstanceStatus
 from streamgauge.driver.observations import Basis, Observation
-from streamgauge.driver.sink import SinkStatus
 from streamgauge.parts import PartWriter
 
 
@@ -23,7 +21,7 @@ class FrontierChannel(OpenChannel):
     """A subclass sends events and calls `sent`, collects results, and has a sink status."""
 
     def __init__(self, context: ChannelContext) -> None:
-        self.load = context.load.build()
+        self.load = context.load
         self._sent = [0] * len(self.load.feeds)
         self._lags: list[list[int]] = [[0] for _ in self._sent]
         self._queue_max = [0] * len(self._sent)
@@ -32,10 +30,6 @@ class FrontierChannel(OpenChannel):
         self._sampled_s = 0.0
         self.start_us = 0
         self.end_us = self.load.duration_us
-
-    @property
-    @abstractmethod
-    def sink(self) -> SinkStatus: ...
 
     @property
     def now_us(self) -> int:
@@ -49,7 +43,7 @@ class FrontierChannel(OpenChannel):
         self.end_us = min(self.end_us, end_us)
 
     def sent(self, instance: int, count: int, lag_us: int) -> None:
-        """A driver instance has sent that many events in all, the last of them so late."""
+        """A driver instance has sent `count` events in all, the last of them `lag_us` late."""
         with self._lock:
             self._sent[instance] = count
             self._lags[instance].append(max(0, lag_us))
@@ -90,14 +84,12 @@ class FrontierChannel(OpenChannel):
     def finish(self) -> list[InstanceStatus]:
         for writer in self._samples:
             writer.flush()
-        prints = [
-            feed.events.fingerprint(0, count)
-            for feed, count in zip(self.load.feeds, self._sent, strict=True)
-        ]
-        return [
-            status.model_copy(update={"fingerprint": fingerprint})
-            for status, fingerprint in zip(self.statuses, prints, strict=True)
-        ]
+        finished = []
+        for status in self.statuses:
+            events = self.load.feeds[status.instance].events
+            fingerprint = events.fingerprint(0, status.offered)
+            finished.append(status.model_copy(update={"fingerprint": fingerprint}))
+        return finished
 
     def _status(self, number: int) -> InstanceStatus:
         feed, frontier_us = self.load.feeds[number], self.sink.frontier_us

@@ -1,40 +1,37 @@
-"""What a driver instance is told before it starts; the same form for every channel."""
+"""The configuration of a load and of its driver instances; the same for every channel."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from streamgauge import plugins
-from streamgauge.driver.policies import Policy, QueueMarks, SettledPolicy
+from streamgauge.driver.policies import DEFAULT_SHARES, Policy, QueueMarks, SettledPolicy
 from streamgauge.driver.schedules.base import Schedule
 from streamgauge.driver.schedules.instance import InstanceSchedule
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import Source
 from streamgauge.events.stream import EventStream
+from streamgauge.models import StrictModel
 
 SHORTEST_JUDGED_US = 60_000_000
 """A shorter run has the marks of a run of this length: five per cent of a second is no backlog."""
 
 
-class _Config(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ScheduleConfig(_Config):
+class ScheduleConfig(StrictModel):
     """A schedule by name, with its parameters."""
 
     name: str = "constant"
     duration_us: int
     rate_per_s: float
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default={})
     base: Path | None = None
     section: str = "load"
-    """Where the experiment file has its settings, for the error message."""
+    """The section of the experiment file with its settings, for error messages."""
 
     def build(self) -> Schedule:
         key = f"{self.section}.schedule"
@@ -50,15 +47,15 @@ class ScheduleConfig(_Config):
         return schedule
 
 
-class PolicyConfig(_Config):
+class PolicyConfig(StrictModel):
     """A sustainability policy by name, with its parameters and the marks of the queue."""
 
     name: str = "combined"
-    shares: tuple[float, float, float] = (0.05, 0.10, 0.30)
-    parameters: dict[str, Any] = {}
+    shares: tuple[float, float, float] = DEFAULT_SHARES
+    parameters: dict[str, Any] = Field(default={})
     base: Path | None = None
     settles_us: int = 0
-    """What waits when the system has warmed up, after that time, is not held against it."""
+    """Events that are queued when the system has warmed up, after that time, do not count."""
 
     def marks(self, events_of_run: int, duration_us: int) -> QueueMarks:
         longest = max(duration_us, SHORTEST_JUDGED_US)
@@ -70,8 +67,8 @@ class PolicyConfig(_Config):
         return SettledPolicy(policy, self.settles_us) if self.settles_us else policy
 
 
-class StreamConfig(_Config):
-    """What a stream consists of, and when its events are due.
+class StreamConfig(StrictModel):
+    """The source and the schedule of a stream.
 
     Streams with the same schedule configuration share one schedule.
     """
@@ -80,7 +77,7 @@ class StreamConfig(_Config):
     schedule: ScheduleConfig
 
 
-class FeedConfig(_Config):
+class FeedConfig(StrictModel):
     """What one driver instance offers: its part of the schedule of a stream."""
 
     stream: str
@@ -88,7 +85,7 @@ class FeedConfig(_Config):
     parts: int
 
 
-class LoadConfig(_Config):
+class LoadConfig(StrictModel):
     """The whole load: its streams, and what each driver instance feeds, by its number."""
 
     streams: dict[str, StreamConfig]
@@ -96,28 +93,9 @@ class LoadConfig(_Config):
     seed: int
     disorder_us: int = 0
 
-    @classmethod
-    def shared(
-        cls,
-        sources: Mapping[str, Source],
-        schedule: ScheduleConfig,
-        instances: int,
-        seed: int,
-        disorder_us: int = 0,
-    ) -> LoadConfig:
-        """All streams share one schedule; the instances feed the streams in turn."""
-        return cls(
-            streams={
-                name: StreamConfig(source=one, schedule=schedule) for name, one in sources.items()
-            },
-            feeds=in_turn(list(sources), instances),
-            seed=seed,
-            disorder_us=disorder_us,
-        )
-
     @property
     def watermark_delay_us(self) -> int:
-        """The disorder in whole milliseconds, which is as fine as Spark's watermark is."""
+        """The disorder in whole milliseconds, the resolution of Spark's watermark."""
         return -(-self.disorder_us // 1_000) * 1_000
 
     @property
@@ -135,54 +113,52 @@ class LoadConfig(_Config):
     def instances(self) -> int:
         return len(self.feeds)
 
-    def stream_of(self, instance: int) -> str:
-        return self.feeds[instance].stream
-
     def instances_of(self, stream: str) -> list[int]:
         return [number for number, feed in enumerate(self.feeds) if feed.stream == stream]
 
     def evenly(self, duration_us: int, most_per_s: float) -> LoadConfig:
-        """The same events at even rates, at most so many per second, for a rehearsal."""
+        """The same events at constant rates, at most `most_per_s` in all, for a rehearsal."""
         factor = min(1.0, most_per_s / self.rate_per_s)
-        # An instance without an event would hold up the others.
-        least = {feed.stream: feed.parts for feed in self.feeds}
-        streams = {
-            name: StreamConfig(
-                source=stream.source,
-                schedule=ScheduleConfig(
-                    duration_us=duration_us,
-                    rate_per_s=max(least[name], stream.schedule.rate_per_s * factor),
-                    section=stream.schedule.section,
-                ),
+        streams = {}
+        for name, stream in self.streams.items():
+            # At least one event for each instance: one without events would hold up the others.
+            least = max(feed.parts for feed in self.feeds if feed.stream == name)
+            schedule = ScheduleConfig(
+                duration_us=duration_us,
+                rate_per_s=max(least, stream.schedule.rate_per_s * factor),
+                section=stream.schedule.section,
             )
-            for name, stream in self.streams.items()
-        }
+            streams[name] = StreamConfig(source=stream.source, schedule=schedule)
         return self.model_copy(update={"streams": streams})
 
     def build(self) -> Load:
         """Builds every schedule once."""
-        schedules: dict[str, Schedule] = {}
-        for stream in self.streams.values():
-            key = stream.schedule.model_dump_json()
-            if key not in schedules:
-                schedules[key] = stream.schedule.build()
-        feeds = []
-        for number, feed in enumerate(self.feeds):
-            stream = self.streams[feed.stream]
-            schedule = schedules[stream.schedule.model_dump_json()]
-            times = InstanceSchedule(schedule, feed.part, feed.parts)
-            same_stream = self.instances_of(feed.stream)
-            events = EventStream(
-                source=stream.source,
-                clock=times,
-                seed=self.seed,
-                instance=number,
-                disorder_us=self.disorder_us,
-                part=same_stream.index(number),
-                parts=len(same_stream),
-            )
-            feeds.append(Feed(feed.stream, times, events))
-        return Load(self, tuple(feeds), tuple(schedules.values()))
+        keys = {name: one.schedule.model_dump_json() for name, one in self.streams.items()}
+        schedules = {keys[name]: one.schedule for name, one in self.streams.items()}
+        built = {key: schedule.build() for key, schedule in schedules.items()}
+        feeds = [
+            self._feed(number, built[keys[feed.stream]]) for number, feed in enumerate(self.feeds)
+        ]
+        return Load(self, tuple(feeds), tuple(built.values()))
+
+    def build_feed(self, number: int) -> Feed:
+        """What one driver instance offers; builds the schedule of its stream only."""
+        return self._feed(number, self.streams[self.feeds[number].stream].schedule.build())
+
+    def _feed(self, number: int, schedule: Schedule) -> Feed:
+        config = self.feeds[number]
+        times = InstanceSchedule(schedule, config.part, config.parts)
+        same_stream = self.instances_of(config.stream)
+        events = EventStream(
+            source=self.streams[config.stream].source,
+            clock=times,
+            seed=self.seed,
+            instance=number,
+            disorder_us=self.disorder_us,
+            part=same_stream.index(number),
+            parts=len(same_stream),
+        )
+        return Feed(config.stream, times, events)
 
 
 def in_turn(streams: Sequence[str], instances: int) -> tuple[FeedConfig, ...]:
@@ -210,7 +186,7 @@ class Load:
     feeds: tuple[Feed, ...]
     """By the number of the driver instance."""
     schedules: tuple[Schedule, ...]
-    """Each is offered by the driver instances completely."""
+    """The driver instances together offer all events of each."""
 
     @property
     def streams(self) -> dict[str, Source]:
@@ -224,29 +200,25 @@ class Load:
         return self.config.instances_of(stream)
 
     @property
-    def watermark_delay_us(self) -> int:
-        return self.config.watermark_delay_us
-
-    @property
     def duration_us(self) -> int:
         return self.config.duration_us
 
     @property
     def total(self) -> int:
-        """How many events the load has."""
+        """The number of events of the load."""
         return sum(schedule.total for schedule in self.schedules)
 
     def count_before(self, time_us: int) -> int:
-        """How many events of all driver instances are due before one time."""
+        """The number of events of all driver instances that are due before that time."""
         return sum(schedule.count_before(time_us) for schedule in self.schedules)
 
 
-class InstanceConfig(_Config):
+class InstanceConfig(StrictModel):
     """One driver instance of a load."""
 
     load: LoadConfig
     instance: int
     most_queued: int
-    """Events that may wait in memory before the instance stops to generate more."""
+    """Events that may wait in memory; then the instance stops generating."""
     folder: Path
     """Where the instance writes its samples."""

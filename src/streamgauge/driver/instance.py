@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.observations import Observation
 from streamgauge.driver.queue import Block, DriverQueue
 from streamgauge.driver.schedules.instance import InstanceSchedule
+from streamgauge.events.numbers import MASK
 from streamgauge.events.stream import BLOCK
 from streamgauge.parts import PartWriter
 
@@ -26,16 +27,12 @@ AHEAD_US = 1_500_000
 SAMPLE_EVERY_S = 0.1
 
 SAMPLES = pa.schema(
-    [
-        ("time_us", pa.int64()),
-        ("offered", pa.int64()),
-        ("drained", pa.int64()),
-        ("queued", pa.int64()),
-        ("lag_us", pa.int64()),
-    ]
+    [(name, pa.int64()) for name in ("time_us", "offered", "drained", "queued", "lag_us")]
 )
 HANDOVERS = pa.schema([("until_us", pa.int64()), ("handed_us", pa.int64())])
-"""Up to, and without, which schedule time the system had been given events, and when."""
+"""The schedule time up to which the system had been given events, and when."""
+
+Report = Callable[..., None]
 
 
 class LastPull(NamedTuple):
@@ -74,25 +71,15 @@ class InstanceStatus(BaseModel):
         return Observation(self.name, self.time_us, self.offered, self.offered - self.queued)
 
 
-class _Sample(NamedTuple):
-    time_us: int
-    offered: int
-    queued: int
-
-
-Report = Callable[..., None]
-
-
 class DriverInstance:
     """One generator and one queue."""
 
     def __init__(self, config: InstanceConfig, report: Report) -> None:
         self.config = config
-        feed = config.load.build().feeds[config.instance]
-        self.schedule, self.events = feed.times, feed.events
+        feed = config.load.build_feed(config.instance)
+        self.stream, self.schedule, self.events = feed.stream, feed.times, feed.events
         self.queue = DriverQueue(self.schedule)
-        ahead = _most_within(AHEAD_US, self.schedule) + BLOCK
-        self._capacity = config.most_queued + ahead
+        self._capacity = config.most_queued + _most_within(AHEAD_US, self.schedule) + BLOCK
         self._report = report
         self._start_us: int | None = None
         self._stopping = threading.Event()
@@ -108,9 +95,7 @@ class DriverInstance:
     @property
     def now_us(self) -> int:
         """Microseconds since the load began; negative before."""
-        if self._start_us is None:
-            return -1
-        return time.time_ns() // 1_000 - self._start_us
+        return -1 if self._start_us is None else time.time_ns() // 1_000 - self._start_us
 
     def start(self, start_us: int) -> None:
         """Begins the load at that wall-clock time."""
@@ -120,12 +105,8 @@ class DriverInstance:
             thread.start()
             self._threads.append(thread)
 
-    def cut(self, end_us: int) -> None:
-        """Ends the load early."""
-        self.queue.cut(end_us)
-
     def pull(self, from_us: int, until_us: int) -> list[Block]:
-        """The events that the system asks for; when it asked is recorded."""
+        """The events that the system asks for; the time of the call is recorded."""
         pulled = LastPull(from_us, until_us, at_us=self.now_us)
         blocks = self.queue.take(from_us, until_us)
         if until_us > self._pulled.until_us:
@@ -139,15 +120,16 @@ class DriverInstance:
         self._handovers.append(pa.record_batch(row, schema=HANDOVERS))
 
     def finish(self) -> InstanceStatus:
-        """Stops the threads, writes everything out and returns what was offered in the end."""
+        """Stops the threads and writes everything out; the status has the fingerprint."""
         self._stopping.set()
         for thread in self._threads:
             thread.join()
-        last = self._write_sample() if self._threads else self._sample()
+        if self._threads:
+            self._write_sample()
         self._threads.clear()
         self._samples.flush()
         self._handovers.flush()
-        return self._status(last, fingerprint=self._fingerprint())
+        return self._status().model_copy(update={"fingerprint": self._fingerprint()})
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
@@ -160,11 +142,12 @@ class DriverInstance:
         assert self._start_us is not None
         first = 0
         while first < self.schedule.total and not self._stopping.is_set():
-            ahead_us = self.schedule.time_us(first) - self.now_us
+            due_us = self.schedule.time_us(first)
+            ahead_us = due_us - self.now_us
             if ahead_us > AHEAD_US:
                 self._stopping.wait((ahead_us - AHEAD_US) / 1e6 + 0.001)
                 continue
-            if self.schedule.time_us(first) >= self.queue.end_us:
+            if due_us >= self.queue.end_us:
                 return
             if self.queue.generated - self.queue.drained > self._capacity:
                 # The queue is full: the load has been judged, and memory is limited.
@@ -178,42 +161,37 @@ class DriverInstance:
 
     def _watch(self) -> None:
         while not self._stopping.wait(SAMPLE_EVERY_S):
-            if self.now_us < 0:
-                continue
-            self._report("status", **self._status(self._write_sample()).model_dump())
+            if self.now_us >= 0:
+                self._report("status", **self._write_sample().model_dump())
 
-    def _write_sample(self) -> _Sample:
-        sample = self._sample()
+    def _write_sample(self) -> InstanceStatus:
+        status = self._status()
         # After the end of the load the generator has nothing to be late with.
-        due = min(sample.time_us, self.queue.end_us)
-        lag = max(0, due - self.queue.released_until_us(sample.time_us))
-        row = [[sample.time_us], [sample.offered], [self.queue.drained], [sample.queued], [lag]]
-        self._samples.append(pa.record_batch(row, schema=SAMPLES))
-        self._queue_max = max(self._queue_max, sample.queued)
-        if sample.time_us <= self.queue.end_us:
+        due = min(status.time_us, self.queue.end_us)
+        lag = max(0, due - self.queue.released_until_us(status.time_us))
+        row = (status.time_us, status.offered, status.drained, status.queued, lag)
+        self._samples.append(pa.record_batch([[value] for value in row], schema=SAMPLES))
+        self._queue_max = status.queue_max
+        if status.time_us <= self.queue.end_us:
             self._lags.append(lag)
-        return sample
+        return status
 
-    def _sample(self) -> _Sample:
+    def _status(self) -> InstanceStatus:
         now = self.now_us
         drained = self.queue.drained
         offered = self.schedule.count_before(self.queue.released_until_us(now))
-        return _Sample(time_us=now, offered=offered, queued=max(0, offered - drained))
-
-    def _status(self, sample: _Sample, **fields: Any) -> InstanceStatus:
-        lags = np.array(self._lags or [0])
+        queued = max(0, offered - drained)
         return InstanceStatus(
             instance=self.config.instance,
-            stream=self.config.load.stream_of(self.config.instance),
-            time_us=sample.time_us,
-            offered=sample.offered,
-            drained=self.queue.drained,
+            stream=self.stream,
+            time_us=now,
+            offered=offered,
+            drained=drained,
             pulled=self._pulled,
-            queued=sample.queued,
-            queue_max=self._queue_max,
-            lag_p99_us=int(np.quantile(lags, 0.99)),
+            queued=queued,
+            queue_max=max(self._queue_max, queued),
+            lag_p99_us=int(np.quantile(self._lags or [0], 0.99)),
             bytes_handed=self._bytes_handed,
-            **fields,
         )
 
     def _fingerprint(self) -> int:
@@ -223,7 +201,7 @@ class DriverInstance:
         total = sum(self._block_prints[block] for block in range(whole))
         if rest:
             total += self.events.fingerprint(whole * BLOCK, offered)
-        return total & ((1 << 64) - 1)
+        return total & MASK
 
 
 def _most_within(span_us: int, schedule: InstanceSchedule) -> int:

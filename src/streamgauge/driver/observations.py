@@ -1,7 +1,6 @@
 """What is seen of a load from outside the system: how much was offered, taken and finished.
 
-A channel makes observations; policies and the judges of probes decide on them. Neither side depends
-on how the channel works.
+A channel makes observations; policies and the judges of probes decide on them.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 
 class Basis(str, Enum):
-    """How the channel found out what the system has taken."""
+    """How the channel determines what the system has taken."""
 
     PULLED = "pulled"
     """The system asked for it: exact, and exact in time."""

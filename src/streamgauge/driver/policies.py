@@ -1,9 +1,9 @@
 """Decide from the observations of one queue whether the load is sustained.
 
 A queue has three marks, q_a < q_b < q_n. Up to q_a it is fine; above q_b it is not, and at q_n it
-is full. Between q_a and q_b a policy decides, because a slow start and backpressure look like this
-for a while. A policy of your own is a class `MyPolicy(marks, **parameters)` with a method `judge`,
-registered under the entry point group `streamgauge.policies`.
+is full. Between q_a and q_b a policy decides, because a slow start and backpressure cause such a
+queue for a while. A user's own policy is a class `MyPolicy(marks, **parameters)` with a method
+`judge`, registered under the entry point group `streamgauge.policies`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,9 @@ class QueueMarks:
 
     def __post_init__(self) -> None:
         if not 0 <= self.acceptable < self.tolerable < self.capacity:
+            sizes = f"{self.acceptable:,}, {self.tolerable:,} and {self.capacity:,} events"
             raise ExperimentError(
-                "load.marks",
-                f"{self.acceptable:,}, {self.tolerable:,} and {self.capacity:,} events"
-                " do not increase",
-                fix="use 0 ≤ q_a < q_b < q_n",
+                "load.marks", f"{sizes} do not increase", fix="use 0 ≤ q_a < q_b < q_n"
             )
 
     @classmethod
@@ -49,56 +47,47 @@ class QueueMarks:
                 fix=f"such as {list(DEFAULT_SHARES)}",
             )
         sizes = [int(Fraction(str(share)) * events_of_run) for share in shares]
-        acceptable = sizes[0]
-        tolerable = max(sizes[1], acceptable + 1)
-        return cls(acceptable, tolerable, max(sizes[2], tolerable + 1))
+        tolerable = max(sizes[1], sizes[0] + 1)
+        return cls(sizes[0], tolerable, max(sizes[2], tolerable + 1))
 
 
 class Policy(Protocol):
     """Gets the observations of one queue, in their order."""
 
     def judge(self, seen: Observation) -> str | None:
-        """Why the load is unsustainable, in words, or None while it is fine."""
+        """Why the load is unsustainable, or None while it is sustained."""
 
 
 def judge_full(marks: QueueMarks, seen: Observation) -> str | None:
     """A full queue is unsustainable whatever the policy, also one of a user's own."""
     if seen.queued < marks.capacity:
         return None
-    return (
-        f"queue of {seen.queued:,} events is full, q_n = {marks.capacity:,},"
-        f" at {_seconds(seen.time_us)}"
-    )
-
-
-def _judge_size(marks: QueueMarks, seen: Observation) -> str | None:
-    """What needs no earlier observation."""
-    if seen.queued <= marks.tolerable:
-        return None
-    return judge_full(marks, seen) or (
-        f"queue of {seen.queued:,} events above q_b = {marks.tolerable:,}"
-        f" at {_seconds(seen.time_us)}"
-    )
+    return _reason(seen, f"is full, q_n = {marks.capacity:,},")
 
 
 class _MarkedPolicy(ABC):
-    """What the policies share: a queue at q_a starts afresh, one above q_b is unsustainable."""
+    """A queue at q_a starts afresh, one above q_b is unsustainable."""
 
     def __init__(self, marks: QueueMarks) -> None:
         self._marks = marks
+        self._half_way = max(1, (marks.tolerable - marks.acceptable) // 2)
         self._since: Observation | None = None
-        """The observation with which the stay above q_a, or the present interval of it, began."""
+        """The observation with which the time above q_a, or its present interval, began."""
 
     def judge(self, seen: Observation) -> str | None:
-        if seen.queued <= self._marks.acceptable:
+        marks = self._marks
+        if seen.queued <= marks.acceptable:
             self._since = None
             return None
         self._since = self._since or seen
-        return _judge_size(self._marks, seen) or self._judge_above(seen, self._since)
+        if seen.queued > marks.tolerable:
+            return judge_full(marks, seen) or _reason(seen, f"above q_b = {marks.tolerable:,}")
+        detail = self._judge_above(seen, self._since)
+        return detail and _reason(seen, f"above q_a = {marks.acceptable:,} {detail}")
 
     @abstractmethod
     def _judge_above(self, seen: Observation, since: Observation) -> str | None:
-        """Between q_a and q_b."""
+        """Why a queue between q_a and q_b is unsustainable."""
 
 
 class TimePolicy(_MarkedPolicy):
@@ -110,12 +99,7 @@ class TimePolicy(_MarkedPolicy):
 
     def _judge_above(self, seen: Observation, since: Observation) -> str | None:
         above_us = seen.time_us - since.time_us
-        if above_us < self._patience_us:
-            return None
-        return (
-            f"queue of {seen.queued:,} events above q_a = {self._marks.acceptable:,}"
-            f" for {_seconds(above_us)} at {_seconds(seen.time_us)}"
-        )
+        return None if above_us < self._patience_us else f"for {_seconds(above_us)}"
 
 
 class CountPolicy(_MarkedPolicy):
@@ -123,49 +107,34 @@ class CountPolicy(_MarkedPolicy):
 
     def __init__(self, marks: QueueMarks, patience: int | None = None) -> None:
         super().__init__(marks)
-        self._patience = (
-            _half_way(marks)
-            if patience is None
-            else parameters.whole("load.policy.patience", patience, least=1, most=MAX_EVENTS)
-        )
+        given = self._half_way if patience is None else patience
+        self._patience = parameters.whole("load.policy.patience", given, least=1, most=MAX_EVENTS)
 
     def _judge_above(self, seen: Observation, since: Observation) -> str | None:
         pushes = seen.offered - since.offered
-        if pushes < self._patience:
-            return None
-        return (
-            f"queue of {seen.queued:,} events above q_a = {self._marks.acceptable:,}"
-            f" for {pushes:,} pushes at {_seconds(seen.time_us)}"
-        )
+        return None if pushes < self._patience else f"for {pushes:,} pushes"
 
 
 class CombinedPolicy(_MarkedPolicy):
     """Above q_a is tolerated as long as the queue does not keep growing.
 
-    It looks when the queue rises above q_a, and again after every (q_b − q_a)/2 pushes. A
-    queue that is larger than at the last look is unsustainable; one that is not starts a new
-    series of looks, and one that is back at q_a is forgotten.
+    The queue is compared when it rises above q_a, and again after every (q_b − q_a)/2 pushes. A
+    queue that is larger than at the last comparison is unsustainable; one that is not starts a new
+    interval, and one that is back at q_a starts afresh.
     """
-
-    def __init__(self, marks: QueueMarks) -> None:
-        super().__init__(marks)
-        self._pushes_between_looks = _half_way(marks)
 
     def _judge_above(self, seen: Observation, since: Observation) -> str | None:
         pushes = seen.offered - since.offered
-        if pushes < self._pushes_between_looks:
+        if pushes < self._half_way:
             return None
         self._since = seen
         if seen.queued <= since.queued:
             return None
-        return (
-            f"queue of {seen.queued:,} events above q_a = {self._marks.acceptable:,} and grown"
-            f" by {seen.queued - since.queued:,} in {pushes:,} pushes at {_seconds(seen.time_us)}"
-        )
+        return f"and grown by {seen.queued - since.queued:,} in {pushes:,} pushes"
 
 
 class SettledPolicy:
-    """Shows a policy only the events that have queued up since the system was warm.
+    """Gives a policy only the events that have queued up since the system was warm.
 
     The backlog of a cold start is no saturation, and near its maximum a system hardly reduces it.
     """
@@ -182,8 +151,8 @@ class SettledPolicy:
         return self._policy.judge(seen._replace(taken=seen.taken + self._least))
 
 
-def _half_way(marks: QueueMarks) -> int:
-    return max(1, (marks.tolerable - marks.acceptable) // 2)
+def _reason(seen: Observation, problem: str) -> str:
+    return f"queue of {seen.queued:,} events {problem} at {_seconds(seen.time_us)}"
 
 
 def _seconds(time_us: int) -> str:

@@ -15,11 +15,11 @@ from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.parts import PartWriter
 
 RECENT = 50
-"""How many of the last deliveries the live latency is taken from."""
+"""Number of the last deliveries that the live latency is computed from."""
 
 
 class SinkStatus(BaseModel):
-    """What the sink reports while the run goes on."""
+    """What the sink reports during the run."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -33,7 +33,7 @@ class SinkStatus(BaseModel):
 
 
 class ResultSink:
-    """Keeps what arrives; thread-safe."""
+    """Stores results; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self._writer = PartWriter(folder)
@@ -45,7 +45,7 @@ class ResultSink:
         self._frontier_us: int | None = None
 
     def arrived(self, batch: pa.RecordBatch) -> None:
-        """Stamps and stores; all results of one delivery arrived at one moment."""
+        """Stamps and stores; all results of one delivery have the same time."""
         now_us = time.time_ns() // 1_000
         stamp = pa.array(np.full(batch.num_rows, now_us, dtype=np.int64))
         self._writer.append(batch.append_column(ARRIVAL, stamp))

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from streamgauge.events.distributions import Distribution, DistributionName
+from streamgauge.models import StrictModel
 
 MAX_COUNT = 1 << 30
 """Columns hold 32-bit integers; the upper half of the range is for keys that must not match."""
 
 
-class _Column(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Column(StrictModel):
+    arrow_type: ClassVar[pa.DataType] = pa.int32()
 
     distribution: DistributionName = "uniform"
     zipf_s: float = Field(default=1.0, gt=0, le=10)
 
     @property
     def count(self) -> int:
-        """How many different values there are."""
+        """The number of different values."""
         raise NotImplementedError
 
-    @property
-    def arrow_type(self) -> pa.DataType:
-        return pa.int32()
-
-    def draw(self, lanes: NDArray[np.uint32]) -> NDArray[np.int32]:
-        """The whole numbers behind the values, one for each random number."""
-        return Distribution(self.name_of_shape, self.count, self.zipf_s).draw(lanes)
-
-    @property
-    def name_of_shape(self) -> DistributionName:
-        return self.distribution
+    def draw(self, random: NDArray[np.uint32]) -> NDArray[np.int32]:
+        """A whole number in [0, count) for each random number."""
+        return Distribution(self.distribution, self.count, self.zipf_s).draw(random)
 
     def decode(self, drawn: NDArray[np.int32]) -> pa.Array:
-        """The values as the system under test sees them."""
+        """The values that the system under test receives."""
         return pa.array(drawn, type=pa.int32())
 
 
@@ -55,15 +48,14 @@ class Keys(_Column):
     def count(self) -> int:
         return self.size
 
-    def draw(self, lanes: NDArray[np.uint32]) -> NDArray[np.int32]:
-        drawn = super().draw(lanes)
+    def draw(self, random: NDArray[np.uint32]) -> NDArray[np.int32]:
+        drawn = super().draw(random)
         if self.outside > 0.0:
-            # A second, independent-looking number from the same lane: an odd multiplier permutes
+            # A second, independent-looking number from the same bits: an odd multiplier permutes
             # the 32-bit numbers, so the share is exact and needs no further random bits.
-            mixed = (lanes ^ (lanes >> np.uint32(15))) * np.uint32(0x2C1B3C6D)
+            mixed = (random ^ (random >> np.uint32(15))) * np.uint32(0x2C1B3C6D)
             mixed = (mixed ^ (mixed >> np.uint32(12))) * np.uint32(0x297A2D39)
-            limit = np.uint64(round(self.outside * 2**32))
-            drawn[mixed < limit] += np.int32(self.size)
+            drawn[mixed < np.uint64(round(self.outside * 2**32))] += np.int32(self.size)
         return drawn
 
 
@@ -91,6 +83,8 @@ class Whole(_Column):
 class Real(_Column):
     """Decimal numbers from low to high in steps of one unit of the last decimal place."""
 
+    arrow_type: ClassVar[pa.DataType] = pa.float64()
+
     kind: Literal["real"] = "real"
     low: float
     high: float
@@ -106,10 +100,6 @@ class Real(_Column):
     def count(self) -> int:
         return round((self.high - self.low) * 10.0**self.decimals) + 1
 
-    @property
-    def arrow_type(self) -> pa.DataType:
-        return pa.float64()
-
     def decode(self, drawn: NDArray[np.int32]) -> pa.Array:
         scale = 10**self.decimals
         return pa.array((drawn + round(self.low * scale)) / np.float64(scale), type=pa.float64())
@@ -118,16 +108,14 @@ class Real(_Column):
 class Choice(_Column):
     """One of some texts; with `zipf` the first is the most frequent."""
 
+    arrow_type: ClassVar[pa.DataType] = pa.string()
+
     kind: Literal["choice"] = "choice"
     values: tuple[str, ...] = Field(min_length=1)
 
     @property
     def count(self) -> int:
         return len(self.values)
-
-    @property
-    def arrow_type(self) -> pa.DataType:
-        return pa.string()
 
     def decode(self, drawn: NDArray[np.int32]) -> pa.Array:
         return pa.array(self.values, type=pa.string()).take(pa.array(drawn))

@@ -2,8 +2,7 @@
 
 A 32-bit random number picks one of many equally likely slots of a table with its upper bits and,
 where there are many values, a place inside the slot with its lower bits. Tables and arithmetic are
-integers, so the same seed gives the same values on any machine, whatever its floating-point
-library rounds differently.
+integers, so the same seed gives the same values on any machine.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ SLOTS = 1 << SLOT_BITS
 FRACTION_BITS = 16
 DIRECT_BITS = 18
 DIRECT_COUNT = 1 << 15
-"""Up to so many values a look-up in a table of 2^18 slots decides, ten times as fast; a value of
-less than 2^-18 probability may then never come."""
+"""Up to this number of values one look-up in a table of 2^18 slots is enough, ten times as fast; a
+value of less than 2^-18 probability may then never occur."""
 NORMAL_WIDTH_SD = 3.0
 """A normal distribution over a range is cut at three standard deviations from its middle."""
 
@@ -38,24 +37,23 @@ class Distribution:
     count: int
     zipf_s: float = 1.0
 
-    def draw(self, lanes: NDArray[np.uint32]) -> NDArray[np.int32]:
+    def draw(self, random: NDArray[np.uint32]) -> NDArray[np.int32]:
         """One value for each 32-bit random number."""
         if self.name == "single":
-            return np.zeros(len(lanes), dtype=np.int32)
+            return np.zeros(len(random), dtype=np.int32)
         if self.name == "uniform":
-            return ((lanes * np.uint64(self.count)) >> np.uint64(32)).astype(np.int32)
+            return ((random * np.uint64(self.count)) >> np.uint64(32)).astype(np.int32)
         if self.count <= DIRECT_COUNT:
-            # `clip` spares a check of the bounds, which hold by construction.
-            return np.take(_values(self), lanes >> np.uint32(32 - DIRECT_BITS), mode="clip")
-        start, span = _slots(self)
-        return _interpolated(lanes, start, span)
+            # `clip` avoids a check of the bounds, which hold by construction.
+            return np.take(_values(self), random >> np.uint32(32 - DIRECT_BITS), mode="clip")
+        return _interpolated(random, *_slots(self))
 
 
 def _interpolated(
-    lanes: NDArray[np.uint32], start: NDArray[np.int64], span: NDArray[np.int64]
+    random: NDArray[np.uint32], start: NDArray[np.int64], span: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    slot = lanes >> np.uint32(32 - SLOT_BITS)
-    inside = (lanes & np.uint32(SLOTS - 1)).astype(np.int64)
+    slot = random >> np.uint32(32 - SLOT_BITS)
+    inside = (random & np.uint32(SLOTS - 1)).astype(np.int64)
     inside *= span[slot]
     inside >>= FRACTION_BITS
     inside += start[slot]

@@ -19,7 +19,7 @@ _PER_COUNT = 8
 
 @dataclass(frozen=True)
 class InstanceShare:
-    """Which events of a stream one driver instance makes: number n is event n·parts + part."""
+    """The events of a stream that one driver instance makes: number n is event n·parts + part."""
 
     seed: int
     instance: int

@@ -5,10 +5,11 @@ Every source is a pure function of seed, driver instance and sequence number.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,57 +17,63 @@ import pyarrow.csv
 import pyarrow.parquet
 import xxhash
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from streamgauge.errors import ExperimentError
 from streamgauge.events.columns import Column
 from streamgauge.events.numbers import BLOCK, InstanceShare
+from streamgauge.models import StrictModel
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 EVENT_TIME = "event_time"
-"""Every event has this column: the time at which the schedule says that it happened."""
-LINE = "line"
-"""The column of a text file."""
+"""The column with the scheduled time of an event; every stream has it."""
 _EVENT_TIME_FIELD = pa.field(EVENT_TIME, pa.timestamp("us", tz="UTC"), nullable=False)
-_CHUNK_BYTES = 1 << 20
 
 Drawn = list[NDArray[Any]]
-"""Whole numbers that decide the values of events, one array per column or less."""
+"""Whole numbers that decide the values of events: an array per column, or one of row numbers."""
 
 
-class EventSource(Protocol):
+class EventSource(StrictModel):
     """What a stream of events is made from."""
 
+    reads: tuple[str, ...] | None = None
+    """The columns that the query reads; no other is made. None: all."""
+
+    def reading(self, names: Sequence[str] | None) -> Self:
+        """The same events with these columns only."""
+        return type(self)(**{**dict(self), "reads": names})
+
+    def located(self, base: Path) -> Self:  # noqa: ARG002
+        """The same events with the absolute path of their file, if they come from one."""
+        return self
+
     @property
+    @abstractmethod
     def schema(self) -> pa.Schema:
         """The event time and the columns that are read."""
 
     @property
+    @abstractmethod
     def random_columns(self) -> int:
         """How many columns of random numbers it may use; the next one is for the disorder."""
 
     @property
     def meaning(self) -> dict[str, Any]:
         """What its numbers stand for; a part of the hash of the input."""
+        return self.model_dump(exclude={"kind"})
 
+    @abstractmethod
     def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
-        """The numbers behind the places [low, high) of one block; the bytes that are hashed."""
+        """The numbers behind the places [low, high) of one block; these bytes are hashed."""
 
+    @abstractmethod
     def decode(self, drawn: Drawn) -> list[pa.Array]:
         """The values that the system receives, in the order of the schema."""
 
 
-class _Source(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    reads: tuple[str, ...] | None = None
-    """The columns that the query reads; no other is made. None: all."""
-
-    @property
-    def meaning(self) -> dict[str, Any]:
-        return self.model_dump(exclude={"kind"})
-
-
-class StreamSpec(_Source):
+class StreamSpec(EventSource):
     """Columns of random values."""
 
     kind: Literal["columns"] = "columns"
@@ -83,17 +90,8 @@ class StreamSpec(_Source):
     def _known_columns(self) -> StreamSpec:
         for name in self.reads or ():
             if name not in self.columns:
-                raise ValueError(
-                    f"the query reads {name!r}, the stream has {', '.join(self.columns)}"
-                )
-        return self
-
-    def reading(self, names: tuple[str, ...] | None) -> StreamSpec:
-        """The same events with these columns only."""
-        return StreamSpec(columns=self.columns, reads=names)
-
-    def located(self, base: Path) -> StreamSpec:  # noqa: ARG002
-        """Itself: it reads no file."""
+                known = ", ".join(self.columns)
+                raise ValueError(f"the query reads {name!r}, the stream has {known}")
         return self
 
     @property
@@ -104,10 +102,9 @@ class StreamSpec(_Source):
 
     @property
     def schema(self) -> pa.Schema:
-        """No event lacks a value, which spares Spark the checks."""
         names = list(self.columns)
-        made = self.made.items()
-        fields = [pa.field(names[place], one.arrow_type, nullable=False) for place, one in made]
+        # Without null values Spark leaves out its checks for them.
+        fields = [pa.field(names[at], one.arrow_type, False) for at, one in self.made.items()]
         return pa.schema([_EVENT_TIME_FIELD, *fields])
 
     @property
@@ -123,27 +120,17 @@ class StreamSpec(_Source):
         return [column.decode(values) for column, values in zip(columns, drawn, strict=True)]
 
 
-class _FileSource(_Source):
-    """The rows of a file, in order across the driver instances of a stream, over and over."""
+class _FileSource(EventSource):
+    """The rows of a file, in order across the driver instances of a stream, again and again."""
 
     kind: Literal["text", "recorded"]
     path: str
     content_hash: str = ""
-    """Of the file; it is known once the path is absolute."""
+    """Of the file; empty until the path is absolute."""
 
-    def reading(self, names: Sequence[str] | None) -> Any:
-        """The same events with these columns only."""
-        return self.model_copy(update={"reads": None if names is None else tuple(names)})
-
-    def located(self, base: Path) -> Any:
-        """With the absolute path of the file and the hash of its content."""
+    def located(self, base: Path) -> Self:
         path = (base / self.path).resolve()
-        try:
-            found = path.stat()
-            content_hash = _content_hash(path, found.st_mtime_ns, found.st_size)
-        except OSError as error:
-            raise _unreadable(path, error.strerror or str(error)) from None
-        return self.model_copy(update={"path": str(path), "content_hash": content_hash})
+        return self.model_copy(update={"path": str(path), "content_hash": _content_hash(path)})
 
     @property
     def meaning(self) -> dict[str, Any]:
@@ -171,13 +158,13 @@ class _FileSource(_Source):
 
 
 class TextSource(_FileSource):
-    """The lines of a text file, in one column."""
+    """The lines of a text file, in one column `line`."""
 
     kind: Literal["text"] = "text"
 
 
 class RecordedSource(_FileSource):
-    """The rows of a Parquet or CSV file, with its columns as they are."""
+    """The rows of a Parquet or CSV file, with its columns."""
 
     kind: Literal["recorded"] = "recorded"
 
@@ -192,51 +179,53 @@ def text(path: str | Path) -> TextSource:
 
 def recorded(path: str | Path, columns: Sequence[str] | None = None) -> RecordedSource:
     """The rows of a Parquet or CSV file as events; the path is relative to the experiment file."""
-    return RecordedSource(path=str(path)).reading(columns)  # type: ignore[no-any-return]
+    return RecordedSource(path=str(path)).reading(columns)
+
+
+def _content_hash(path: Path) -> str:
+    try:
+        found = path.stat()
+        return _hash_file(path, found.st_mtime_ns, found.st_size)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
 
 
 @lru_cache(maxsize=16)
-def _content_hash(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001
-    """Read again only if the file has changed since."""
-    digest = xxhash.xxh3_128()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+def _hash_file(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001
+    """The file is read again only when it has changed."""
+    return xxhash.xxh3_128_hexdigest(path.read_bytes())
 
 
 @lru_cache(maxsize=4)
 def _table(kind: str, path: str, content_hash: str, reads: tuple[str, ...] | None) -> pa.Table:
-    """The whole file in memory, once per process; refused if its content is not the expected."""
-    source = TextSource(path=path) if kind == "text" else RecordedSource(path=path)
-    located = source.located(Path())
-    if located.content_hash != content_hash:
-        raise _unreadable(Path(path), "its content has changed since the load was planned")
+    """The whole file in memory, once per process."""
+    if _content_hash(Path(path)) != content_hash:
+        raise _unreadable(path, "its content has changed since the load was planned")
     try:
         table = _text_table(path) if kind == "text" else _recorded_table(path)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise _unreadable(Path(path), str(error).splitlines()[0]) from None
+        raise _unreadable(path, str(error).splitlines()[0]) from None
     if reads is not None:
         missing = [name for name in reads if name not in table.column_names]
         if missing:
             known = ", ".join(table.column_names)
-            raise _unreadable(Path(path), f"it has no column {', '.join(missing)}; it has {known}")
+            raise _unreadable(path, f"it has no column {', '.join(missing)}; it has {known}")
         table = table.select(list(reads))
     if EVENT_TIME in table.column_names:
         raise _unreadable(
-            Path(path),
-            f"it has a column {EVENT_TIME}, and the scheduled time of an event has that name",
+            path,
+            f"it has a column {EVENT_TIME}, the name of the scheduled time of an event",
             fix="rename it, or name the columns to read: recorded(path, columns=[…])",
         )
     if not table.num_rows:
-        raise _unreadable(Path(path), "it has no rows")
+        raise _unreadable(path, "it has no rows")
     return table
 
 
 def _text_table(path: str) -> pa.Table:
     with Path(path).open(encoding="utf-8") as file:
         lines = [line.removesuffix("\n") for line in file]
-    return pa.table({LINE: pa.array(lines, type=pa.string())})
+    return pa.table({"line": pa.array(lines, type=pa.string())})
 
 
 def _recorded_table(path: str) -> pa.Table:
@@ -247,15 +236,13 @@ def _recorded_table(path: str) -> pa.Table:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type in which a value travels; Spark has neither dictionaries nor nanoseconds."""
+    """The type in which a value is sent; Spark has neither dictionaries nor nanoseconds."""
     if pa.types.is_dictionary(kind):
         return _plain(kind.value_type)
-    if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", tz=kind.tz)
-    return kind
+    return pa.timestamp("us", tz=kind.tz) if pa.types.is_timestamp(kind) else kind
 
 
-def _unreadable(path: Path, problem: str, *, fix: str = "") -> ExperimentError:
+def _unreadable(path: str | Path, problem: str, *, fix: str = "") -> ExperimentError:
     return ExperimentError(
         "workload.query",
         f"the events cannot be read from {path}: {problem}",

@@ -1,15 +1,16 @@
-"""What flows: the streams of a workload, and the columns that events and results always have."""
+"""The streams of a workload, and the columns that all events and results have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from streamgauge.events.columns import Column
 from streamgauge.events.sources import EVENT_TIME as EVENT_TIME
 from streamgauge.events.sources import Source
 from streamgauge.events.sources import StreamSpec as StreamSpec
+from streamgauge.models import StrictModel
 
 LATEST_EVENT_TIME = "latest_event_time"
 """A column of every result: the highest event time among the inputs that made it."""
@@ -17,10 +18,8 @@ ARRIVAL = "arrival_us"
 """Added by the sink: microseconds since 1970 at which the result arrived."""
 
 
-class DataSet(BaseModel):
+class DataSet(StrictModel):
     """Named streams; the order of the names is the order of a query's arguments."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     streams: Mapping[str, Source] = Field(min_length=1)
 

@@ -47,9 +47,12 @@ class EventStream:
 
     def batch(self, first: int, last: int, start_us: int = 0) -> pa.RecordBatch:
         """The events [first, last); `start_us` is the wall-clock time at which the load began."""
-        pieces = [self._block(block, low, high) for block, low, high in _blocks(first, last)]
-        times, drawn = pieces[0] if len(pieces) == 1 else _joined(pieces)
-        return self._record_batch(times + start_us, drawn)
+        pieces = [self._block(*place) for place in _blocks(first, last)]
+        if len(pieces) == 1:
+            return self._record_batch(pieces[0][0] + start_us, pieces[0][1])
+        times = np.concatenate([times for times, _ in pieces])
+        columns = zip(*(drawn for _, drawn in pieces), strict=True)
+        return self._record_batch(times + start_us, [np.concatenate(one) for one in columns])
 
     def fingerprint(self, first: int, last: int) -> int:
         """A 64-bit hash of the events [first, last), without wall-clock time.
@@ -57,11 +60,8 @@ class EventStream:
         Fingerprints of neighbouring ranges add up (modulo 2^64) to that of the whole when they
         meet at a block border, so blocks can be hashed in any order and in parallel.
         """
-        total = 0
-        for block, low, high in _blocks(first, last):
-            times, drawn = self._block(block, low, high)
-            total += self._hash(block, times, drawn)
-        return total & MASK
+        places = _blocks(first, last)
+        return sum(self._hash(place[0], *self._block(*place)) for place in places) & MASK
 
     def batch_and_fingerprint(
         self, first: int, last: int, start_us: int
@@ -103,9 +103,3 @@ def _blocks(first: int, last: int) -> Iterator[tuple[int, int, int]]:
     for block in range(first // BLOCK, (last - 1) // BLOCK + 1):
         base = block * BLOCK
         yield block, max(first - base, 0), min(last - base, BLOCK)
-
-
-def _joined(pieces: list[tuple[NDArray[np.int64], Drawn]]) -> tuple[NDArray[np.int64], Drawn]:
-    times = np.concatenate([times for times, _ in pieces])
-    columns = zip(*(drawn for _, drawn in pieces), strict=True)
-    return times, [np.concatenate(column) for column in columns]

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import PrivateAttr
 
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import Source
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
+from streamgauge.models import StrictModel
 from streamgauge.queries.replay import Replay
 
 if TYPE_CHECKING:
@@ -48,10 +49,8 @@ class Service:
 Input = Stream | Table | Service
 
 
-class ResultShape(BaseModel):
+class ResultShape(StrictModel):
     """How results are compared, and which two times make their latency."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     keys: tuple[str, ...]
     """Columns that identify a result; the others, except the sink's, are its values."""
@@ -64,15 +63,13 @@ class ResultShape(BaseModel):
     """Column with the time of the output; by default the time at which the sink received it."""
 
 
-class Query(BaseModel):
+class Query(StrictModel):
     """A query with its parameters, which are the fields of the subclass.
 
     The implementation for a kind of system is a method: `on_spark(**inputs)` takes every input by
-    its name, as that kind of system represents it, and returns the results. It never mentions a
-    source, a sink, a trigger or a watermark: the event time of a stream has a watermark already.
+    its name, in the form of that kind of system, and returns the results. It has no source, sink,
+    trigger or watermark: the event time of a stream has a watermark already.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     output_mode: OutputMode = "append"
     _base: Path = PrivateAttr(default=Path())
@@ -87,7 +84,7 @@ class Query(BaseModel):
 
     @property
     def oracle_is(self) -> str:
-        """What results are compared with, in words, for the report."""
+        """What results are compared with, for the report."""
         raise NotImplementedError
 
     @property
@@ -111,25 +108,19 @@ class Query(BaseModel):
     @property
     def streams(self) -> dict[str, Source]:
         """What the driver offers."""
-        inputs = self.inputs.items()
-        return {
-            name: one.source.located(self._base) for name, one in inputs if isinstance(one, Stream)
-        }
+        streams = {name: one for name, one in self.inputs.items() if isinstance(one, Stream)}
+        return {name: one.source.located(self._base) for name, one in streams.items()}
 
     @property
     def services(self) -> list[str]:
-        """The services whose addresses the query needs."""
+        """The names of the services whose addresses the query needs."""
         return [name for name, one in self.inputs.items() if isinstance(one, Service)]
 
     def fixed_inputs(self, table: Callable[[pa.Table], Any]) -> dict[str, Any]:
         """All inputs but the streams: tables in the system's form, and addresses of services."""
-        found: dict[str, Any] = {}
-        for name, one in self.inputs.items():
-            if isinstance(one, Table):
-                found[name] = table(one.read())
-            elif isinstance(one, Service):
-                found[name] = self._services[name]
-        return found
+        inputs = self.inputs.items()
+        tables = {name: table(one.read()) for name, one in inputs if isinstance(one, Table)}
+        return {**tables, **{name: self._services[name] for name in self.services}}
 
     @property
     def kinds(self) -> list[str]:
@@ -149,5 +140,5 @@ class Query(BaseModel):
         return found
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        """The right results for the input that was offered, found in another way."""
+        """The right results for the input that was offered, computed in another way."""
         raise NotImplementedError

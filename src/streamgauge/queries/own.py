@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from streamgauge.compute.tasks import spread
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import RecordedSource, Source, StreamSpec, TextSource
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME, DataSet
 from streamgauge.hints import did_you_mean
+from streamgauge.models import StrictModel
 from streamgauge.queries.base import Input, OutputMode, Query, ResultShape, Service, Stream, Table
 from streamgauge.queries.replay import Replay, Slice
 
@@ -30,30 +32,26 @@ Function = Callable[..., Any]
 SAME_FUNCTION = "the same function run as a batch, not an independent oracle"
 
 
+@dataclass(eq=False)
 class OwnQuery:
-    """What the decorator makes of a function; call it like the function."""
+    """A decorated function; it can be called like the function."""
 
-    def __init__(
-        self,
-        function: Function,
-        inputs: Mapping[str, Input],
-        shape: ResultShape,
-        output_mode: OutputMode,
-    ) -> None:
-        self.function = function
-        self.inputs = inputs
-        self.shape = shape
-        self.output_mode = output_mode
-        self.oracle_function: Function | None = None
-        self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
+    function: Function
+    inputs: Mapping[str, Input]
+    shape: ResultShape
+    output_mode: OutputMode
+    oracle_function: Function | None = None
+
+    def __post_init__(self) -> None:
+        self.__name__ = self.function.__name__
+        self.__doc__ = self.function.__doc__
 
     def __call__(self, *streams: DataFrame, **parameters: Any) -> DataFrame:
         result: DataFrame = self.function(*streams, **parameters)
         return result
 
     def oracle(self, function: Function) -> Function:
-        """Decorates the function that finds the right results from batch DataFrames."""
+        """Decorates the function that computes the right results from batch DataFrames."""
         self.oracle_function = function
         return function
 
@@ -66,16 +64,10 @@ class OwnQuery:
         ]
         for name in parameters:
             if name not in known:
-                allowed = ", ".join(known) or "none"
-                raise ExperimentError(
-                    f"workload.{name}",
-                    f"`{self.__name__}` has no such parameter",
-                    fix=did_you_mean(
-                        name,
-                        known,
-                        f"keyword-only parameters of the function are allowed here: {allowed}",
-                    ),
-                )
+                problem = f"`{self.__name__}` has no such parameter"
+                allowed = f"its keyword-only parameters are allowed: {', '.join(known) or 'none'}"
+                fix = did_you_mean(name, known, allowed)
+                raise ExperimentError(f"workload.{name}", problem, fix=fix)
         return BoundQuery(own=self, parameters=parameters, output_mode=self.output_mode)
 
 
@@ -91,21 +83,17 @@ def query(
 ) -> Callable[[Function], OwnQuery]:
     """Makes a query of a function that runs on Spark.
 
-    `events` are its streams, which the function takes as positional arguments; `inputs` are tables
-    and services, which it takes as keyword-only arguments by their names. `keys` are the columns
-    that identify a result. `closes` is the column with the time at which a result is final (a
-    column `window` made by Spark is recognised). `input_time` and `output_time` are the columns
-    with the two times that make the latency of a result.
+    The function takes `events`, its streams, as positional arguments, and `inputs`, tables and
+    services, as keyword-only arguments. `keys` identify a result. `closes` is the column with the
+    time at which a result is final (a column `window` made by Spark is recognised). `input_time`
+    and `output_time` are the columns with the two times that make the latency of a result.
     """
     if isinstance(events, StreamSpec | TextSource | RecordedSource):
         events = DataSet(streams={"events": events})
     streams = {name: Stream(source) for name, source in events.streams.items()}
-    shape = ResultShape(
-        keys=tuple(keys),
-        closes=closes or "window.end",
-        input_time=input_time,
-        output_time=output_time,
-    )
+    closes = closes or "window.end"
+    times = {"input_time": input_time, "output_time": output_time}
+    shape = ResultShape(keys=tuple(keys), closes=closes, **times)
 
     def decorate(function: Function) -> OwnQuery:
         return OwnQuery(function, {**streams, **(inputs or {})}, shape, output_mode)
@@ -116,7 +104,7 @@ def query(
 class BoundQuery(Query):
     """A user's function with its parameters: an implementation for Spark."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     own: OwnQuery
     parameters: dict[str, Any] = Field(default={})
@@ -151,7 +139,7 @@ class BoundQuery(Query):
         return result
 
     def _called(self, function: Function, inputs: dict[str, Any]) -> DataFrame:
-        """Streams are positional arguments, all other inputs have names."""
+        """Streams are positional arguments, all other inputs are keyword arguments."""
         streams = [inputs.pop(name) for name in self.streams]
         result: DataFrame = function(*streams, **inputs, **self.parameters)
         return result
@@ -159,9 +147,8 @@ class BoundQuery(Query):
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         streams = {name: batch_of(spark, replay, name) for name in self.streams}
         inputs = {**streams, **self.fixed_inputs(spark.createDataFrame)}
-        if self.own.oracle_function is not None:
-            return self._called(self.own.oracle_function, inputs)
-        return self.on_spark(**inputs)
+        oracle = self.own.oracle_function
+        return self.on_spark(**inputs) if oracle is None else self._called(oracle, inputs)
 
 
 def batch_of(spark: SparkSession, replay: Replay, stream: str) -> DataFrame:
@@ -174,13 +161,11 @@ def batch_of(spark: SparkSession, replay: Replay, stream: str) -> DataFrame:
     return spread(spark, replay.slices(stream), make, replay.load.streams[stream].source.schema)
 
 
-class QueryConfig(BaseModel):
-    """Which query with which parameters; enough to make it again in another process."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class QueryConfig(StrictModel):
+    """A query by name, with what is needed to make it again in another process."""
 
     name: str
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default={})
     base: str = "."
-    services: dict[str, str] = {}
+    services: dict[str, str] = Field(default={})
     """Addresses by the names of the inputs."""

@@ -21,7 +21,7 @@ from streamgauge.events.stream import BLOCK
 
 Columns = dict[str, NDArray[np.int64]]
 SLICE = 8 * BLOCK
-"""Events that are made at once; small enough for the cache of a core, large enough to be quick."""
+"""Events that are made at once: few enough for the cache of a core, enough to be fast."""
 
 
 @dataclass(frozen=True)
@@ -46,25 +46,18 @@ class Replay:
     def built_load(self) -> Load:
         return self.load.build()
 
-    def __getstate__(self) -> dict[str, object]:
-        """The tables of the schedules are not sent to a Spark task."""
-        names = ("load", "start_us", "offered")
-        return {name: getattr(self, name) for name in names}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
+    def __reduce__(self) -> tuple[type[Replay], tuple[object, ...]]:
+        """Without the built load: the tables of the schedules are not sent to a Spark task."""
+        return Replay, (self.load, self.start_us, self.offered)
 
     @cached_property
     def frontier_us(self) -> int:
-        """The time, since 1970, up to which a system may take its input for complete.
-
-        That is the highest event time of a stream less the disorder; the slowest stream counts.
-        """
+        """The time, since 1970, up to which the input is complete."""
         return self.reached_us - self.load.watermark_delay_us
 
     @cached_property
     def reached_us(self) -> int:
-        """The time, since 1970, that every stream has reached: its highest event time."""
+        """The time, since 1970, that every stream has reached: the least of their highest times."""
         highest = [
             max(self._highest_us(i) for i in self.load.instances_of(stream))
             for stream in self.load.streams
@@ -100,9 +93,11 @@ class Replay:
             times = columns[EVENT_TIME]
             inside = (times >= from_us) & (times < until_us)
             pieces.append({name: values[inside] for name, values in columns.items()})
-        if not pieces:
-            return {name: np.empty(0, dtype=np.int64) for name in (EVENT_TIME, *names)}
-        return {name: np.concatenate([p[name] for p in pieces]) for name in (EVENT_TIME, *names)}
+        nothing = np.empty(0, dtype=np.int64)
+        return {
+            name: np.concatenate([nothing, *(piece[name] for piece in pieces)])
+            for name in (EVENT_TIME, *names)
+        }
 
     def _covering(self, stream: str, from_us: int, until_us: int) -> Iterator[Slice]:
         # An event is offered up to `disorder_us` after its event time.
@@ -120,7 +115,7 @@ class Replay:
         if not offered:
             return 0
         times = self.built_load.feeds[instance].times
-        # An older event cannot be more recent than the last one less the disorder.
+        # No earlier event can have a higher event time.
         first = times.count_before(times.time_us(offered - 1) - self.load.disorder_us)
         columns = self.columns(Slice(instance, min(first, offered - 1), offered), ())
         return int(columns[EVENT_TIME].max()) - self.start_us
@@ -128,11 +123,8 @@ class Replay:
 
 def columns_of(batch: pa.RecordBatch, names: Sequence[str]) -> Columns:
     """Columns of a batch as NumPy arrays; times in microseconds since 1970."""
-    return {name: _numbers(batch.column(name)) for name in names}
-
-
-def _numbers(column: pa.Array) -> NDArray[np.int64]:
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
-    numbers: NDArray[np.int64] = column.to_numpy(zero_copy_only=False)
-    return numbers
+    columns = {name: batch.column(name) for name in names}
+    return {
+        name: (one.cast(pa.int64()) if pa.types.is_timestamp(one.type) else one).to_numpy(False)
+        for name, one in columns.items()
+    }

@@ -1,7 +1,7 @@
-"""What a system under test is to the station: settings, capabilities, and a running system.
+"""A system under test: settings, capabilities, and a running system.
 
 A system is a class with typed settings, registered under the entry point group
-`streamgauge.systems`. Started, it is a `RunningSystem` (see `systems/running.py`).
+`streamgauge.systems`. `start` returns a `RunningSystem` (see `systems/running.py`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from streamgauge.channels.base import Connector
 from streamgauge.driver.config import LoadConfig
 from streamgauge.measure.limits import Evidence, limits
 from streamgauge.measure.summary import Limit
+from streamgauge.models import StrictModel
 from streamgauge.processes.launcher import Launcher
 from streamgauge.queries.base import Query
 from streamgauge.queries.own import QueryConfig
@@ -27,7 +26,7 @@ from streamgauge.systems.running import Diagnostics, RunningSystem
 
 
 class Support(str, Enum):
-    """Can a system do something?"""
+    """Whether a system can do something."""
 
     YES = "yes"
     NOT_YET = "not yet"
@@ -36,7 +35,7 @@ class Support(str, Enum):
 
 @dataclass(frozen=True)
 class Capability:
-    """The answer, and the reason where it is not yes."""
+    """Whether a system can do something, and why not."""
 
     support: Support
     reason: str = ""
@@ -67,16 +66,14 @@ class SystemContext:
     launcher: Launcher
     timeout_s: float
     tell: Callable[[str], None] = lambda _: None
-    """Reports what the start is doing now."""
+    """Shows the present step of the start."""
 
 
-class Assignment(BaseModel):
+class Assignment(StrictModel):
     """One load to process: the query, how events come in and how results go out.
 
-    Begun again with `resumed`, it goes on from its checkpoint.
+    A resumed assignment continues from its checkpoint.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
     load: LoadConfig
@@ -84,16 +81,14 @@ class Assignment(BaseModel):
     connector: str
     """`module:object` of the system's end of the channel."""
     offer: dict[str, Any]
-    """What the channel tells the system."""
+    """What the connector needs, as the channel gave it."""
     checkpoint: Path
     """A folder of this assignment alone; the station removes it."""
     resumed: bool = False
 
 
-class System(BaseModel):
+class System(StrictModel):
     """A system with its settings, which are the fields of the subclass."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: ClassVar[str]
     """The kind of query implementation that it runs."""
@@ -101,6 +96,8 @@ class System(BaseModel):
     """By channel."""
     powers: ClassVar[Mapping[str, Capability]] = {}
     """What can be done to the running system: kill, pause, restart, scale."""
+    warm_up_us: ClassVar[int] = 0
+    """The time under load until it has its full speed; a search waits for it."""
 
     @abstractmethod
     def start(self, context: SystemContext) -> RunningSystem:
@@ -108,19 +105,13 @@ class System(BaseModel):
 
     @classmethod
     def can_run(cls, query: Query) -> Capability:
-        """Can it run this query? By default, if there is an implementation for its kind."""
-        if cls.kind in query.kinds:
-            return YES
-        return not_yet(f"the query has no implementation for `{cls.kind}`")
+        """By default, if the query has an implementation for the kind of the system."""
+        missing = not_yet(f"the query has no implementation for `{cls.kind}`")
+        return YES if cls.kind in query.kinds else missing
 
     @property
     def pause_us(self) -> int:
-        """The shortest time from one pull to the next, however little there is to do."""
-        return 0
-
-    @property
-    def warm_up_us(self) -> int:
-        """The time under load until it is as fast as it can be; a search waits for it."""
+        """The shortest time from one pull to the next."""
         return 0
 
     @property
@@ -144,10 +135,7 @@ class System(BaseModel):
         return True
 
     def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:  # noqa: ARG002
-        """What limited a run, strongest first, with advice.
-
-        A system that has more to advise than the general rules overrides this method.
-        """
+        """What limited a run, strongest first, with advice; by default from the general rules."""
         return limits(evidence)
 
     def check(self) -> None:

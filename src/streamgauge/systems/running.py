@@ -28,7 +28,7 @@ class RunningSystem(ABC):
 
     @property
     def processes(self) -> Sequence[RoleProcess]:
-        """Those that live; a system in a thread of the station has none of its own."""
+        """Those that are alive; a system in a thread of the station has none."""
         return ()
 
     @property
@@ -79,7 +79,7 @@ class CanPause(Protocol):
 
 @runtime_checkable
 class CanRestart(Protocol):
-    """It can be started again after its death, and goes on with its assignment."""
+    """It can be started again after it was killed, and continues its assignment."""
 
     def restart(self, timeout_s: float, tell: Tell) -> None: ...
 
@@ -92,12 +92,12 @@ class CanScale(Protocol):
 
 
 class RunningProgram(RunningSystem):
-    """A system that is a program of ours in a process of its own, and speaks our JSON lines.
+    """A system that is a program in a process of its own and speaks JSON lines.
 
     The program reports `up` when it has started. It answers `begin {assignment}` with `ready` when
     it waits for input, `drain` with `drained` when everything that was offered has been processed,
-    and `end` with `ended {diagnostics}`; then it can be given another assignment. It reports
-    `failed {reason, fix}` when it cannot go on, and ends on `stop`.
+    and `end` with `ended {diagnostics}`; another `begin` may follow. It reports `failed {reason,
+    fix}` when it cannot continue, and ends on `stop`.
     """
 
     def __init__(
@@ -167,25 +167,23 @@ class RunningProgram(RunningSystem):
         _act_on(process, psutil.Process.resume)
 
     def restart(self, timeout_s: float, tell: Tell) -> None:
-        """The program again; its assignment goes on from the checkpoint."""
+        """Starts the program again; its assignment continues from the checkpoint."""
         self._program.stop()
         self._program = self._launch()
         self._wait_for("up", timeout_s, tell)
         if self._assignment is not None:
-            resumed = self._assignment.model_copy(update={"resumed": True})
-            self.begin(resumed, timeout_s, tell)
+            self.begin(self._assignment.model_copy(update={"resumed": True}), timeout_s, tell)
 
     def _wait_for(self, event: str, timeout_s: float, tell: Tell) -> None:
-        program = self._program
+        def show_phase() -> None:
+            phase = self._program.latest.get("phase", {})
+            tell(str(phase.get("name", "starting the system")))
 
-        def meanwhile() -> None:
-            tell(str(program.latest.get("phase", {}).get("name", "starting the system")))
-
-        program.wait_for(event, timeout_s, meanwhile=meanwhile)
+        self._program.wait_for(event, timeout_s, meanwhile=show_phase)
 
 
 def _act_on(process: RoleProcess, act: Callable[[psutil.Process], Any]) -> None:
-    """On the process and everything that it started, such as the JVM of a Python program."""
+    """Acts on the process and its children, such as the JVM of a Python program."""
     try:
         root = psutil.Process(process.pid)
         family = [root, *root.children(recursive=True)]

@@ -1,4 +1,4 @@
-"""The support matrix: what each installed system can do, made from its capability flags."""
+"""The support matrix: the capabilities of each installed system."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ def support_matrix() -> list[Entry]:
 
 
 def connects(system: type[System], name: str, channel: type[Channel]) -> Capability:
-    """Is there a connector, of the system or of the channel?"""
-    if name in system.connectors or system.kind in channel.connectors:
-        return YES
-    return not_yet("there is no connector for this channel")
+    """Whether there is a connector, of the system or of the channel."""
+    found = name in system.connectors or system.kind in channel.connectors
+    return YES if found else not_yet("there is no connector for this channel")
 
 
 def _of_system(name: str) -> Iterator[Entry]:

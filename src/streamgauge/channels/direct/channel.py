@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from streamgauge.channels.base import Channel, ChannelContext, OpenChannel
 from streamgauge.channels.direct.processes import InstanceProcessConfig, SinkProcessConfig
@@ -15,6 +15,7 @@ from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.observations import Observation
 from streamgauge.driver.sink import SinkStatus
+from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component
 from streamgauge.processes.roles import Role
 
@@ -22,10 +23,8 @@ PROCESSES = "streamgauge.channels.direct.processes"
 FINISH_TIMEOUT_S = 60.0
 
 
-class DirectOffer(BaseModel):
-    """What the system is told: where to pull from and where to put results."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class DirectOffer(StrictModel):
+    """Where the system pulls events from and puts results."""
 
     queues: dict[int, Endpoint]
     """By driver instance."""
@@ -43,20 +42,16 @@ class DirectChannel(Channel):
     token: str | None = Field(default=None, min_length=16, description="default: a random one")
 
     def resolved(self, base: Path) -> DirectChannel:
-        paths = {
-            name: base / path
-            for name in ("certificate", "private_key")
-            if (path := getattr(self, name)) is not None
-        }
-        found = self.model_copy(update=paths)
-        found.endpoint_settings()
+        files = {"certificate": self.certificate, "private_key": self.private_key}
+        found = self.model_copy(update={key: base / path for key, path in files.items() if path})
+        found._listen()
         return found
 
-    def endpoint_settings(self) -> Listen:
+    def _listen(self) -> Listen:
         return Listen.checked(self.listen, self.certificate, self.private_key, self.token)
 
     def open(self, context: ChannelContext) -> OpenChannel:
-        channel = _OpenDirect(context, self.endpoint_settings())
+        channel = _OpenDirect(context, self._listen())
         try:
             channel.wait_until_ready(context.timeout_s)
         except BaseException:
@@ -67,28 +62,22 @@ class DirectChannel(Channel):
 
 class _OpenDirect(OpenChannel):
     def __init__(self, context: ChannelContext, listen: Listen) -> None:
-        self._count_before = context.load.build().count_before
+        self._count_before = context.load.count_before
         self._sink: Component = context.start(
             "sink", PROCESSES, SinkProcessConfig(folder=context.results, listen=listen), "sink"
         )
-        self._instances: list[Component] = [
-            context.start(
-                f"driver instance {number}",
-                PROCESSES,
-                InstanceProcessConfig(
-                    instance=InstanceConfig(
-                        load=context.load,
-                        instance=number,
-                        most_queued=context.most_queued[number],
-                        folder=context.folder(number),
-                    ),
-                    listen=listen,
-                ),
-                "instance",
+        self._instances: list[Component] = []
+        for number, most_queued in enumerate(context.most_queued):
+            instance = InstanceConfig(
+                load=context.load.config,
+                instance=number,
+                most_queued=most_queued,
+                folder=context.folder(number),
             )
-            for number in range(context.load.instances)
-        ]
-        self._offer: DirectOffer | None = None
+            config = InstanceProcessConfig(instance=instance, listen=listen)
+            name = f"driver instance {number}"
+            self._instances.append(context.start(name, PROCESSES, config, "instance"))
+        self._offer: dict[str, Any] = {}
         self._new: list[InstanceStatus] = []
         self._observed_us = 0
 
@@ -96,15 +85,13 @@ class _OpenDirect(OpenChannel):
         def endpoint(component: Component) -> Endpoint:
             return Endpoint.model_validate(component.wait_for("ready", timeout_s)["endpoint"])
 
-        self._offer = DirectOffer(
-            queues={number: endpoint(one) for number, one in enumerate(self._instances)},
-            sink=endpoint(self._sink),
-        )
+        queues = {number: endpoint(one) for number, one in enumerate(self._instances)}
+        offer = DirectOffer(queues=queues, sink=endpoint(self._sink))
+        self._offer = offer.model_dump(mode="json")
 
     @property
     def offer(self) -> dict[str, Any]:
-        assert self._offer is not None
-        return self._offer.model_dump(mode="json")
+        return self._offer
 
     def start(self, start_us: int) -> None:
         for instance in self._instances:
@@ -150,15 +137,12 @@ class _OpenDirect(OpenChannel):
         return SinkStatus.model_validate(self._sink.latest.get("status") or {"results": 0})
 
     def finish(self) -> list[InstanceStatus]:
-        for component in (*self._instances, self._sink):
+        components = (*self._instances, self._sink)
+        for component in components:
             component.send("finish")
-        statuses = [
-            InstanceStatus.model_validate(instance.wait_for("finished", FINISH_TIMEOUT_S))
-            for instance in self._instances
-        ]
-        self._sink.wait_for("finished", FINISH_TIMEOUT_S)
+        *finished, _ = [one.wait_for("finished", FINISH_TIMEOUT_S) for one in components]
         self._require_sound()
-        return statuses
+        return [InstanceStatus.model_validate(message) for message in finished]
 
     def close(self) -> None:
         for component in (*self._instances, self._sink):
@@ -178,7 +162,7 @@ class _OpenDirect(OpenChannel):
         }
 
     def _require_sound(self) -> None:
-        """A thread that fails leaves its process alive, but without its work."""
+        """The failure of a thread does not end its process."""
         for component in (*self._instances, self._sink):
             component.require_sound()
 
@@ -186,9 +170,9 @@ class _OpenDirect(OpenChannel):
 def combined(statuses: Sequence[InstanceStatus], count_before: Callable[[int], int]) -> Observation:
     """All driver instances together; `count_before` is that of the whole load.
 
-    A system pulls up to one time of the schedule from all instances of a stream, from one after the
-    other where it has fewer cores than they are; the first of them shows the pull. The streams of a
-    join are pulled from in one batch, so one of them is enough.
+    A system pulls all instances of a stream up to one time of the schedule, one after the other
+    when it has fewer cores; the first of them shows the pull. The streams of a join are pulled in
+    one batch, so one of them is enough.
     """
     pulls = [status.pulled for status in statuses if status.stream == statuses[0].stream]
     pulled = max(pulls, key=lambda pull: (pull.until_us, -pull.at_us))

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from pathlib import Path
-
-from pydantic import BaseModel, ConfigDict
 
 from streamgauge.channels.direct.security import Listen
 from streamgauge.channels.direct.servers import QueueServer, SinkServer
 from streamgauge.driver.config import InstanceConfig
 from streamgauge.driver.instance import DriverInstance
 from streamgauge.driver.sink import ResultSink
+from streamgauge.models import StrictModel
 from streamgauge.processes.component import Console
 
 SINK_STATUS_EVERY_S = 0.5
 
 
-class InstanceProcessConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class InstanceProcessConfig(StrictModel):
     instance: InstanceConfig
     listen: Listen
 
 
-class SinkProcessConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class SinkProcessConfig(StrictModel):
     folder: Path
     listen: Listen
 
@@ -36,13 +32,12 @@ def run_instance(config: InstanceProcessConfig, console: Console) -> None:
     """Answers `start {start_us}`, `cut {end_us}` and `finish`; ends when the parent ends."""
     instance = DriverInstance(config.instance, console.emit)
     server = QueueServer(instance, config.listen, console.emit)
-    endpoint = config.listen.endpoint(server.port)
-    console.emit("ready", endpoint=endpoint.model_dump())
+    console.emit("ready", endpoint=config.listen.endpoint(server.port).model_dump())
     for message in console.commands():
         if message["command"] == "start":
             instance.start(message["start_us"])
         elif message["command"] == "cut":
-            instance.cut(message["end_us"])
+            instance.queue.cut(message["end_us"])
         elif message["command"] == "finish":
             console.emit("finished", **instance.finish().model_dump())
     instance.finish()
@@ -55,11 +50,11 @@ def run_sink(config: SinkProcessConfig, console: Console) -> None:
     console.emit("ready", endpoint=config.listen.endpoint(server.port).model_dump())
     stopping = threading.Event()
 
-    def tell() -> None:
+    def report() -> None:
         while not stopping.wait(SINK_STATUS_EVERY_S):
             console.emit("status", **sink.status().model_dump())
 
-    threading.Thread(target=tell, daemon=True).start()
+    threading.Thread(target=report, daemon=True).start()
     for message in console.commands():
         if message["command"] == "finish":
             stopping.set()
@@ -80,6 +75,4 @@ if __name__ == "__main__":
     main()
     # Flight's server threads would keep the interpreter waiting for open connections.
     sys.stdout.flush()
-    import os
-
     os._exit(0)

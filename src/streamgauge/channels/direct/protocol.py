@@ -1,4 +1,4 @@
-"""The words of the direct channel, spoken over Arrow Flight between a system and the driver.
+"""The calls of the direct channel between a system and the driver, over Arrow Flight.
 
     action `head`    {after_us, max_events}  → {until_us}   how far the queue may be read
     action `commit`  {until_us}              → {}           what lies before will not be asked again
@@ -15,29 +15,32 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.flight as flight
-from pydantic import BaseModel, ConfigDict
 
 from streamgauge.channels.direct.security import Endpoint
+from streamgauge.models import StrictModel
 
 HEAD = "head"
 COMMIT = "commit"
 
 
-class Range(BaseModel):
+class Range(StrictModel):
     """A part of the schedule: [from_us, until_us)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     from_us: int
     until_us: int
 
 
-class QueueClient:
-    """A system's view of one driver instance."""
-
+class _Client:
     def __init__(self, endpoint: Endpoint) -> None:
         self._client = endpoint.connect()
         self._options = endpoint.call_options()
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class QueueClient(_Client):
+    """Reads the queue of one driver instance."""
 
     def head_us(self, after_us: int = 0, max_events: int | None = None) -> int:
         answer = self._act(HEAD, {"after_us": after_us, "max_events": max_events})
@@ -51,9 +54,6 @@ class QueueClient:
         for chunk in self._client.do_get(ticket, self._options):
             yield chunk.data
 
-    def close(self) -> None:
-        self._client.close()
-
     def _act(self, name: str, body: dict[str, int | None]) -> dict[str, int]:
         action = flight.Action(name, json.dumps(body).encode())
         (result,) = self._client.do_action(action, self._options)
@@ -61,12 +61,8 @@ class QueueClient:
         return answer
 
 
-class SinkClient:
-    """A system's way to hand over results."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._client = endpoint.connect()
-        self._options = endpoint.call_options()
+class SinkClient(_Client):
+    """Delivers results."""
 
     def put(self, table: pa.Table) -> None:
         """Returns when the sink has stamped and stored everything."""
@@ -74,6 +70,3 @@ class SinkClient:
         writer, _ = self._client.do_put(descriptor, table.schema, self._options)
         with writer:
             writer.write_table(table)
-
-    def close(self) -> None:
-        self._client.close()

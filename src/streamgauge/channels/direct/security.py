@@ -1,4 +1,4 @@
-"""Who may talk to a Flight server of ours: on loopback with a token, elsewhere with TLS besides."""
+"""Access to our Flight servers: a token on every address, TLS too beyond loopback."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.flight as flight
-from pydantic import BaseModel, ConfigDict
 
 from streamgauge.errors import ExperimentError
+from streamgauge.models import StrictModel
 
 _HEADER = "authorization"
 
 
-class Listen(BaseModel):
-    """Where a server of ours listens and what a client must present."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Listen(StrictModel):
+    """Where a server listens and what a client must present."""
 
     host: str = "127.0.0.1"
     token: str
@@ -32,36 +30,33 @@ class Listen(BaseModel):
         cls, host: str, certificate: Path | None, private_key: Path | None, token: str | None
     ) -> Listen:
         """Refuses to listen beyond this machine without TLS; makes a token where none is given."""
-        if not is_loopback(host) and (certificate is None or private_key is None):
+        files = {"certificate": certificate, "private_key": private_key}
+        missing = [key for key, path in files.items() if path is None]
+        if missing and not _is_loopback(host):
             raise ExperimentError(
                 "channel.listen",
                 f"`{host}` can be reached from other machines, so TLS is required",
                 fix="give channel.certificate and channel.private_key (PEM files), "
                 "or listen on 127.0.0.1",
             )
-        for key, path in (("certificate", certificate), ("private_key", private_key)):
+        for key, path in files.items():
             if path is not None and not path.is_file():
                 raise ExperimentError(f"channel.{key}", f"there is no file {path}")
-        if (certificate is None) != (private_key is None):
-            lacking = "certificate" if certificate is None else "private_key"
-            raise ExperimentError(
-                f"channel.{lacking}", "is missing", fix="give both for TLS, or neither"
-            )
-        return cls(
-            host=host,
-            token=token or secrets.token_hex(16),
-            certificate=certificate,
-            private_key=private_key,
-        )
+        if len(missing) == 1:
+            fix = "give both for TLS, or neither"
+            raise ExperimentError(f"channel.{missing[0]}", "is missing", fix=fix)
+        return cls(host=host, token=token or secrets.token_hex(16), **files)
 
     def server_arguments(self) -> dict[str, Any]:
-        """Arguments for `FlightServerBase`; port 0 lets the system choose one."""
-        arguments: dict[str, Any] = {"middleware": {"token": _RequireToken(self.token)}}
+        """Arguments for `FlightServerBase`; the operating system chooses the port."""
+        certificates = []
         if self.certificate is not None and self.private_key is not None:
-            pair = (self.certificate.read_bytes(), self.private_key.read_bytes())
-            arguments["tls_certificates"] = [pair]
-        arguments["location"] = self._location(self.host, 0)
-        return arguments
+            certificates = [(self.certificate.read_bytes(), self.private_key.read_bytes())]
+        return {
+            "location": self._location(self.host, 0),
+            "middleware": {"token": _RequireToken(self.token)},
+            "tls_certificates": certificates,
+        }
 
     def endpoint(self, port: int) -> Endpoint:
         host = socket.getfqdn() if self.host in ("0.0.0.0", "::") else self.host
@@ -73,31 +68,27 @@ class Listen(BaseModel):
 
     def _location(self, host: str, port: int) -> str:
         scheme = "grpc" if self.certificate is None else "grpc+tls"
-        # The colons of an IPv6 address would be taken for that of the port.
-        name = f"[{host}]" if ":" in host else host
-        return f"{scheme}://{name}:{port}"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
-class Endpoint(BaseModel):
-    """How to reach a server of ours."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Endpoint(StrictModel):
+    """The address of a server, and what a client needs to call it."""
 
     location: str
     token: str
     root_certificates: str | None = None
 
     def connect(self) -> flight.FlightClient:
-        if self.root_certificates is None:
-            return flight.connect(self.location)
-        return flight.connect(self.location, tls_root_certs=self.root_certificates.encode())
+        trusted = self.root_certificates
+        return flight.connect(self.location, tls_root_certs=trusted.encode() if trusted else None)
 
-    def call_options(self, timeout_s: float | None = None) -> flight.FlightCallOptions:
-        headers = [(_HEADER.encode(), f"Bearer {self.token}".encode())]
-        return flight.FlightCallOptions(timeout=timeout_s, headers=headers)
+    def call_options(self) -> flight.FlightCallOptions:
+        return flight.FlightCallOptions(
+            headers=[(_HEADER.encode(), f"Bearer {self.token}".encode())]
+        )
 
 
-def is_loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:

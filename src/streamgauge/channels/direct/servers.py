@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import zip_longest
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +17,7 @@ from streamgauge.driver.sink import ResultSink
 
 
 class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
-    """Lets a system pull from one driver instance."""
+    """Offers the queue of one driver instance."""
 
     def __init__(self, instance: DriverInstance, listen: Listen, report: Report) -> None:
         super().__init__(**listen.server_arguments())
@@ -39,35 +38,32 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
     def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:  # noqa: ARG002
         wanted = Range.model_validate_json(ticket.ticket)
         blocks = self._instance.pull(wanted.from_us, wanted.until_us)
-        handing = self._hand_over(blocks, wanted.until_us)
-        return flight.GeneratorStream(self._instance.events.schema, handing)
+        batches = self._hand_over(blocks, wanted.until_us)
+        return flight.GeneratorStream(self._instance.events.schema, batches)
 
     def _hand_over(self, blocks: list[Block], until_us: int) -> Iterator[pa.RecordBatch]:
         if not blocks:
-            # Also that nothing was due is handed over: the slowest instance of a stream decides.
+            # An empty range is recorded too: the slowest instance of a stream decides.
             self._instance.handed_over(until_us, 0)
             return
-        handed = blocks[0].first
-        try:
-            for block, following in zip_longest(blocks, blocks[1:]):
-                handed = block.last
-                covered = (
-                    self._instance.schedule.time_us(following.first) if following else until_us
-                )
-                self._instance.handed_over(covered, block.batch.nbytes)
+        time_us, last = self._instance.schedule.time_us, blocks[-1].last
+        for block in blocks:
+            covered_us = time_us(block.last) if block.last < last else until_us
+            self._instance.handed_over(covered_us, block.batch.nbytes)
+            try:
                 yield block.batch
-        except GeneratorExit:
-            self._report(
-                "dropped",
-                reason=f"the system dropped its connection to driver instance "
-                f"{self._instance.config.instance} at event {handed:,} of "
-                f"{blocks[-1].last:,} that it had asked for",
-            )
-            raise
+            except GeneratorExit:
+                number = self._instance.config.instance
+                self._report(
+                    "dropped",
+                    reason=f"the system dropped its connection to driver instance {number} "
+                    f"at event {block.last:,} of {last:,} that it had asked for",
+                )
+                raise
 
 
 class SinkServer(flight.FlightServerBase):  # type: ignore[misc]
-    """Takes the results of a system."""
+    """Receives the results of a system."""
 
     def __init__(self, sink: ResultSink, listen: Listen) -> None:
         super().__init__(**listen.server_arguments())

@@ -1,7 +1,6 @@
-"""What a schedule is.
+"""A schedule: the times of the events of a whole load, of all driver instances together.
 
-A schedule is about the whole load, all driver instances together. Its events are numbered
-0, 1, 2, … and each has a scheduled time, in whole microseconds since the start of the load.
+Events are numbered 0, 1, 2, …; times are whole microseconds since the start of the load.
 """
 
 from __future__ import annotations
@@ -23,24 +22,19 @@ class Schedule(ABC):
     For every event n: `counts_before(times(n)) <= n < counts_before(times(n) + 1)`.
     """
 
-    @property
-    @abstractmethod
-    def duration_us(self) -> int:
-        """Length of the load; every event is due before it."""
+    duration_us: int
+    """Length of the load; every event is due before it."""
 
     @abstractmethod
     def times_us(self, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Scheduled times, non-decreasing in the sequence number.
-
-        Raises IndexError for a sequence number outside [0, total).
-        """
+        """Scheduled times, non-decreasing; IndexError for a number outside [0, total)."""
 
     @abstractmethod
     def counts_before(self, times_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many events are due before each time; 0 up to time 0, total after the end."""
 
     def count_before(self, time_us: int) -> int:
-        """How many events are due before one time."""
+        """How many events are due before that time."""
         return int(self.counts_before(np.array([time_us], dtype=np.int64))[0])
 
     @cached_property

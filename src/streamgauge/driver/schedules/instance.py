@@ -32,7 +32,7 @@ class InstanceSchedule:
 
     @cached_property
     def total(self) -> int:
-        """How many events this instance sends."""
+        """The number of events of this instance."""
         return self.count_before(self.duration_us)
 
     def times_us(self, first: int, last: int) -> NDArray[np.int64]:
@@ -41,7 +41,6 @@ class InstanceSchedule:
         return self.schedule.times_us(own * self.instances + self.instance)
 
     def time_us(self, sequence: int) -> int:
-        """Scheduled time of one of the instance's own events."""
         return int(self.times_us(sequence, sequence + 1)[0])
 
     def counts_before(self, times_us: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -50,5 +49,4 @@ class InstanceSchedule:
         return (whole_load - self.instance + self.instances - 1) // self.instances
 
     def count_before(self, time_us: int) -> int:
-        """How many events of this instance are due before one time."""
         return int(self.counts_before(np.array([time_us], dtype=np.int64))[0])

@@ -20,8 +20,8 @@ class KnotSchedule(Schedule):
     """At each knot a whole number of events has been due; between knots they are evenly spread.
 
     Event n of [C_j, C_j+1) is due at T_j + (n − C_j)·(T_j+1 − T_j) // (C_j+1 − C_j).
-    The load may end before the last knot, which lets a rate that is not a whole number of
-    events per load be kept exactly.
+    The load may end before the last knot, so that a rate which does not give a whole number of
+    events is kept exactly.
     """
 
     def __init__(
@@ -29,28 +29,13 @@ class KnotSchedule(Schedule):
     ) -> None:
         self._knots_us = np.array(knots_us, dtype=np.int64)
         self._counts = np.array(counts, dtype=np.int64)
-        self._check_knots()
+        _check_knots(self._knots_us, self._counts)
         self._spans_us = np.diff(self._knots_us)
         self._sizes = np.diff(self._counts)
         end_us = int(self._knots_us[-1])
-        self._duration_us = end_us if duration_us is None else duration_us
-        if not 0 < self._duration_us <= end_us:
+        self.duration_us = end_us if duration_us is None else duration_us
+        if not 0 < self.duration_us <= end_us:
             raise ValueError(f"duration {duration_us} µs is not within the knots, (0, {end_us}]")
-
-    def _check_knots(self) -> None:
-        knots_us, counts = self._knots_us, self._counts
-        if knots_us.ndim != 1 or knots_us.shape != counts.shape or knots_us.size < 2:
-            raise ValueError("a schedule needs two or more knots, each with a time and a count")
-        if knots_us[0] != 0 or counts[0] != 0:
-            raise ValueError("the first knot must be 0 events at time 0")
-        if (np.diff(knots_us) <= 0).any() or (np.diff(counts) < 0).any():
-            raise ValueError("times of knots must increase, and counts must not decrease")
-        if knots_us[-1] > MAX_QUOTIENT or counts[-1] > MAX_QUOTIENT:
-            raise ValueError("the last knot is beyond what can be computed exactly")
-
-    @property
-    def duration_us(self) -> int:
-        return self._duration_us
 
     def times_us(self, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
         self._require_scheduled(sequence)
@@ -66,8 +51,8 @@ class KnotSchedule(Schedule):
         return self._knots_us[segment] + offset
 
     def _times_within(self, segment: int, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
-        # A driver asks for runs of events, mostly of one segment and of small products. Then
-        # the look-ups of knots and the intermediate arrays, most of the cost, are saved.
+        # A driver asks for events mostly of one segment and with small products. The look-ups of
+        # knots and the intermediate arrays, most of the cost, are not needed then.
         span_us, size = int(self._spans_us[segment]), int(self._sizes[segment])
         times_us: NDArray[np.int64] = sequence - self._counts[segment]
         if span_us * size < 2**63:
@@ -83,12 +68,23 @@ class KnotSchedule(Schedule):
         return self._counts.searchsorted(sequence, side="right") - 1
 
     def counts_before(self, times_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        times_us = np.clip(times_us, 0, self._duration_us)
+        times_us = np.clip(times_us, 0, self.duration_us)
         segment = np.maximum(self._knots_us.searchsorted(times_us, side="left") - 1, 0)
         whole, rest = multiply_divide(
             times_us - self._knots_us[segment], self._sizes[segment], self._spans_us[segment]
         )
         return self._counts[segment] + whole + (rest > 0)
+
+
+def _check_knots(knots_us: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    if knots_us.ndim != 1 or knots_us.shape != counts.shape or knots_us.size < 2:
+        raise ValueError("a schedule needs two or more knots, each with a time and a count")
+    if knots_us[0] != 0 or counts[0] != 0:
+        raise ValueError("the first knot must be 0 events at time 0")
+    if (np.diff(knots_us) <= 0).any() or (np.diff(counts) < 0).any():
+        raise ValueError("times of knots must increase, and counts must not decrease")
+    if knots_us[-1] > MAX_QUOTIENT or counts[-1] > MAX_QUOTIENT:
+        raise ValueError("the last knot is beyond what can be computed exactly")
 
 
 def piecewise(
@@ -102,13 +98,8 @@ def piecewise(
     starts = [start for start in starts_us if start < duration_us]
     knots = [*starts, duration_us]
     # Python's integers, because billionths of a day in microseconds overflow 64 bits.
-    done = accumulate(
-        (
-            factor * (end - start)
-            for start, end, factor in zip(starts, knots[1:], factors, strict=False)
-        ),
-        initial=0,
-    )
+    segments = zip(factors, starts, knots[1:], strict=False)
+    done = accumulate((factor * (end - start) for factor, start, end in segments), initial=0)
     unit = rate / (BILLIONTHS * 1_000_000)
     half, whole = unit.denominator, 2 * unit.denominator
     counts = [(2 * unit.numerator * part + half) // whole for part in done]

@@ -1,12 +1,15 @@
 """Checks of what a user may write under `load` in an experiment file.
 
-Values are taken as `object`: an experiment file can hold anything, and a wrong type must
-name its key just as a wrong figure does.
+Values are `object`: an experiment file can hold anything, and the error about a wrong type names
+its key like that about a wrong figure.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +21,7 @@ MAX_RATE_PER_S = 1e9
 
 def number(key: str, value: object, *, least: float, most: float) -> float:
     """A number in [least, most]."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer):
-        raise ExperimentError(key, f"{value!r} is not a number", fix=_between(least, most))
-    # The comparison comes before any conversion: it also refuses NaN and integers that
-    # are too large for a float.
-    if not least <= value <= most:
-        raise ExperimentError(key, f"{value} is out of range", fix=_between(least, most))
-    return float(value)
+    return float(_within(key, value, "a number", int | float | np.integer, least, most))
 
 
 def rate(value: object, *, least: float = 1e-6) -> Fraction:
@@ -44,23 +41,15 @@ def billionths(value: float) -> int:
 
 def whole(key: str, value: object, *, least: int, most: int) -> int:
     """A whole number in [least, most]."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ExperimentError(key, f"{value!r} is not a whole number", fix=_between(least, most))
-    if not least <= value <= most:
-        raise ExperimentError(key, f"{value} is out of range", fix=_between(least, most))
-    return int(value)
+    return int(_within(key, value, "a whole number", int | np.integer, least, most))
 
 
 def span_us(
     key: str, value_us: object, *, least_us: int = 1, most_us: int = MAX_DURATION_US
 ) -> int:
     """A length of time in whole microseconds, in [least_us, most_us]."""
-    fix = f"use {_seconds(least_us)} to {_seconds(most_us)}"
-    if isinstance(value_us, bool) or not isinstance(value_us, int | np.integer):
-        raise ExperimentError(key, f"{value_us!r} is not a length of time", fix=fix)
-    if not least_us <= value_us <= most_us:
-        raise ExperimentError(key, f"{_seconds(int(value_us))} is out of range", fix=fix)
-    return int(value_us)
+    kind = "a length of time"
+    return int(_within(key, value_us, kind, int | np.integer, least_us, most_us, _seconds))
 
 
 def duration_us(value_us: object) -> int:
@@ -69,7 +58,7 @@ def duration_us(value_us: object) -> int:
 
 
 def require_possible(events: int, most: int = MAX_EVENTS) -> None:
-    """Refuse a load with more events than its schedule can carry."""
+    """Refuses a load with more events than its schedule can have."""
     if events > most:
         raise ExperimentError(
             "load.rate",
@@ -78,11 +67,23 @@ def require_possible(events: int, most: int = MAX_EVENTS) -> None:
         )
 
 
-def _between(least: float, most: float) -> str:
-    return f"use a number from {least:,} to {most:,}"
+def _within(
+    key: str,
+    value: Any,
+    kind: str,
+    types: Any,
+    least: float,
+    most: float,
+    show: Callable[[float], str] = "{:,}".format,
+) -> Any:
+    fix = f"use {kind} from {show(least)} to {show(most)}"
+    if isinstance(value, bool) or not isinstance(value, types):
+        raise ExperimentError(key, f"{value!r} is not {kind}", fix=fix)
+    # Compared before any conversion: NaN and integers that are too large for a float are refused.
+    if not least <= value <= most:
+        raise ExperimentError(key, f"{show(value)} is out of range", fix=fix)
+    return value
 
 
-def _seconds(value_us: int) -> str:
-    whole_s, rest_us = divmod(abs(value_us), 1_000_000)
-    sign = "-" if value_us < 0 else ""
-    return sign + f"{whole_s}.{rest_us:06}".rstrip("0").rstrip(".") + " s"
+def _seconds(value_us: float) -> str:
+    return f"{Decimal(int(value_us)) / 1_000_000:,f} s"

@@ -17,8 +17,8 @@ from streamgauge.driver.schedules.base import Schedule
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
-# Slots of the logarithm's table, and bits by which is interpolated within a slot: the error
-# is below 2e-7 of the mean gap.
+# Slots of the table of logarithms, and bits of the interpolation within a slot: the error is below
+# 2e-7 of the mean gap.
 SLOT_BITS = 10
 WITHIN_BITS = 20
 LOGARITHM_UNIT = 2**32
@@ -59,17 +59,13 @@ class PoissonSchedule(Schedule):
 
     def __init__(self, rate: Fraction, duration_us: int, seed: int) -> None:
         mean_ns = 10**9 / rate
-        self._duration_us = duration_us
+        self.duration_us = duration_us
         self._key = STREAM | seed
         self._shift = max(0, MEAN_BITS - int(mean_ns).bit_length())
         unit = mean_ns * 2**self._shift / LOGARITHM_UNIT
         self._logarithms = np.array([round(unit * value) for value in logarithms()], np.int64)
         self._slopes = np.diff(self._logarithms)
         self._starts_ns = self._block_starts_ns()
-
-    @property
-    def duration_us(self) -> int:
-        return self._duration_us
 
     def times_us(self, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
         self._require_scheduled(sequence)
@@ -81,7 +77,7 @@ class PoissonSchedule(Schedule):
         return due_ns // 1_000
 
     def counts_before(self, times_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        times_ns = np.clip(times_us, 0, self._duration_us) * 1_000
+        times_ns = np.clip(times_us, 0, self.duration_us) * 1_000
         # The first block that ends at or after the time; all before it are over.
         holding = self._starts_ns[1:].searchsorted(times_ns, side="left")
         counts = holding << BLOCK_BITS
@@ -96,7 +92,7 @@ class PoissonSchedule(Schedule):
     def _block_starts_ns(self) -> NDArray[np.int64]:
         """When each block begins, up to the first that ends at or after the end of the load."""
         starts_ns = [0]
-        while starts_ns[-1] < self._duration_us * 1_000:
+        while starts_ns[-1] < self.duration_us * 1_000:
             gaps = self._gaps(len(starts_ns) - 1)
             starts_ns.append(starts_ns[-1] + (int(gaps.sum()) >> self._shift))
         return np.array(starts_ns, dtype=np.int64)

@@ -1,7 +1,7 @@
 """Schedules whose rate follows a shape: constant, steps, ramp, sine, bursts.
 
-`rate_per_s` is the rate of the whole load. What it stands for is said at each shape: the
-highest rate, the mean rate, or the rate between bursts.
+`rate_per_s` is of the whole load; by shape it is the highest rate, the mean rate, or the rate
+between bursts.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ def constant(*, duration_us: int, rate_per_s: float) -> Schedule:
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
     parameters.require_possible(math.ceil(rate * duration / 1_000_000))
-    # `numerator` events in `denominator` seconds is the rate without any rounding; as many
-    # such spans as cover the load.
+    # `numerator` events in `denominator` seconds is the rate without rounding.
     span_us = rate.denominator * 1_000_000
     spans = -(-duration // span_us)
     return KnotSchedule([0, spans * span_us], [0, spans * rate.numerator], duration)
@@ -41,35 +40,25 @@ def steps(
     """Levels of equal length, each a factor of the rate; by default a staircase up to it."""
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
+    key = "load.schedule.levels"
     if not isinstance(levels, list | tuple) or not levels:
-        raise ExperimentError(
-            "load.schedule.levels",
-            f"{levels!r} is not a list of factors",
-            fix="such as [0.5, 1.0, 0.5]",
-        )
+        problem = f"{levels!r} is not a list of factors"
+        raise ExperimentError(key, problem, fix="such as [0.5, 1.0, 0.5]")
     if len(levels) > min(duration, MAX_SEGMENTS):
-        raise ExperimentError(
-            "load.schedule.levels",
-            f"{len(levels)} levels do not fit",
-            fix="use fewer, or a longer load",
-        )
-    factors = [
-        billionths(parameters.number("load.schedule.levels", level, least=0.0, most=MAX_FACTOR))
-        for level in levels
-    ]
+        problem = f"{len(levels)} levels do not fit"
+        raise ExperimentError(key, problem, fix="use fewer, or a longer load")
+    factors = [_factor(key, level) for level in levels]
     if not any(factors):
-        raise ExperimentError(
-            "load.schedule.levels", "every level is 0", fix="make one of them positive"
-        )
+        raise ExperimentError(key, "every level is 0", fix="make one of them positive")
     starts_us = [duration * step // len(levels) for step in range(len(levels))]
     return piecewise(duration_us=duration, starts_us=starts_us, factors=factors, rate=rate)
 
 
 def ramp(*, duration_us: int, rate_per_s: float, start: float = 0.0) -> Schedule:
-    """The rate goes evenly from `start` times the rate to the rate at the end of the load."""
+    """The rate changes evenly from `start` times the rate to the rate, at the end of the load."""
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
-    first = billionths(parameters.number("load.schedule.start", start, least=0.0, most=MAX_FACTOR))
+    first = _factor("load.schedule.start", start)
     segments = min(RAMP_SEGMENTS, duration)
     starts_us = [duration * segment // segments for segment in range(segments)]
     # A segment has the rate of its middle, which gives it the events of the true ramp.
@@ -87,7 +76,7 @@ def sine(
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
     period = parameters.span_us("load.schedule.period", period_us, least_us=MIN_PERIOD_US)
-    swing = billionths(parameters.number("load.schedule.amplitude", amplitude, least=0.0, most=1.0))
+    swing = _factor("load.schedule.amplitude", amplitude, most=1.0)
     periods = _cycles("load.schedule.period", duration, period, SINE_SEGMENTS)
     starts_us = [
         first + period * segment // SINE_SEGMENTS
@@ -119,15 +108,15 @@ def bursts(
     every_us: int = 10_000_000,
     length_us: int = 1_000_000,
 ) -> Schedule:
-    """The rate, and in the middle of every cycle a burst of `burst` times the rate.
+    """The rate, with a burst of `burst` times the rate in the middle of every cycle.
 
-    In the middle, so that a load begins calm and its last burst still shows the recovery.
+    So a load begins without a burst, and the recovery from the last one is part of it.
     """
     duration = parameters.duration_us(duration_us)
     rate = parameters.rate(rate_per_s)
-    factor = billionths(parameters.number("load.schedule.burst", burst, least=0.0, most=MAX_FACTOR))
+    factor = _factor("load.schedule.burst", burst)
     every = parameters.span_us("load.schedule.every", every_us, least_us=3)
-    # Two microseconds remain for the calm before and after the burst.
+    # One microsecond at least before and after the burst.
     length = parameters.span_us("load.schedule.length", length_us, most_us=every - 2)
     begin = (every - length) // 2
     cycles = _cycles("load.schedule.every", duration, every, 3)
@@ -138,6 +127,10 @@ def bursts(
     ]
     factors = [BILLIONTHS, factor, BILLIONTHS] * cycles
     return piecewise(duration_us=duration, starts_us=starts_us, factors=factors, rate=rate)
+
+
+def _factor(key: str, value: object, most: float = MAX_FACTOR) -> int:
+    return billionths(parameters.number(key, value, least=0.0, most=most))
 
 
 def _cycles(key: str, duration_us: int, cycle_us: int, segments: int) -> int:

@@ -299,7 +299,7 @@ class Trial:
 
     def _channel_context(self, timeout_s: float) -> ChannelContext:
         return ChannelContext(
-            load=self._plan.load,
+            load=self._plan.built_load,
             most_queued=[marks.capacity for marks in marks_of(self._plan)],
             folder=self._directory.driver,
             results=self._directory.results,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import gcd
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -71,7 +71,7 @@ class AggregationQuery(WindowedQuery):
             )
         )
 
-    def on_windows(self, *, start_us: int, purchases: Columns) -> pa.Table:
+    def on_windows(self, *, start_us: int, purchases: Columns) -> pa.RecordBatch:
         """Sums and counts of one window, per key."""
         times = purchases[EVENT_TIME]
         groups = purchases["gem_pack"] if self._key else np.zeros(len(times), dtype=np.int64)
@@ -79,14 +79,14 @@ class AggregationQuery(WindowedQuery):
         latest = np.zeros(len(keys), dtype=np.int64)
         np.maximum.at(latest, group, times)
         totals = np.bincount(group, weights=purchases["price_cents"], minlength=len(keys))
-        columns = {
+        columns: dict[str, Any] = {
             "window_start": moments(start_us, len(keys)),
             "window_end": moments(start_us + self.window, len(keys)),
-            **{name: pa.array(keys.astype(np.int32)) for name in self._key},
-            "average_price_cents": pa.array(totals / np.bincount(group, minlength=len(keys))),
+            **{name: keys.astype(np.int32) for name in self._key},
+            "average_price_cents": totals / np.bincount(group, minlength=len(keys)),
             LATEST_EVENT_TIME: moments(latest),
         }
-        return pa.table(columns)
+        return pa.record_batch(columns)
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         """Sums per pane (the common divisor of length and slide) with NumPy, panes into windows."""
@@ -94,11 +94,11 @@ class AggregationQuery(WindowedQuery):
 
         pane_us = gcd(self.window, self.slide_us)
         keys = self.keys if self.windows == "partitioned" else 1
-        names = self._reads
+        reads = self._reads
 
         def partial_sums(slices: Iterator[Slice]) -> Iterator[pa.RecordBatch]:
             for part in slices:
-                yield _panes(replay.columns(part, names), pane_us, keys)
+                yield _panes(replay.columns(part, reads), pane_us, keys)
 
         panes = spread(spark, replay.slices("purchases"), partial_sums, _PANES)
         pane = F.col("pane_us")
@@ -121,13 +121,13 @@ class AggregationQuery(WindowedQuery):
         )
 
 
-def _panes(columns: Columns, pane_us: int, keys: int) -> pa.RecordBatch:
-    times = columns[EVENT_TIME]
+def _panes(events: Columns, pane_us: int, keys: int) -> pa.RecordBatch:
+    times = events[EVENT_TIME]
     pane = times // pane_us
     base = int(pane.min())
     group = pane - base
     if keys > 1:
-        group = group * keys + columns["gem_pack"]
+        group = group * keys + events["gem_pack"]
     size = (int(pane.max()) - base + 1) * keys
     if size > len(times):
         # Sorting is quicker than a place for every key in every pane, and takes no more memory.
@@ -135,17 +135,15 @@ def _panes(columns: Columns, pane_us: int, keys: int) -> pa.RecordBatch:
     else:
         places = np.arange(size)
     count = np.bincount(group, minlength=len(places))
-    total = np.bincount(group, weights=columns["price_cents"], minlength=len(places))
+    total = np.bincount(group, weights=events["price_cents"], minlength=len(places))
     latest = np.zeros(len(places), dtype=np.int64)
     np.maximum.at(latest, group, times)
     (seen,) = np.nonzero(count)
-    return pa.record_batch(
-        [
-            (places[seen] // keys + base) * pane_us,
-            (places[seen] % keys).astype(np.int32),
-            total[seen].astype(np.int64),
-            count[seen],
-            latest[seen],
-        ],
-        schema=_PANES,
-    )
+    columns = [
+        (places[seen] // keys + base) * pane_us,
+        (places[seen] % keys).astype(np.int32),
+        total[seen].astype(np.int64),
+        count[seen],
+        latest[seen],
+    ]
+    return pa.record_batch(columns, schema=_PANES)

@@ -13,30 +13,29 @@ from pydantic import Field
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
 from streamgauge.queries.base import Input, ResultShape
 from streamgauge.queries.gaming.windows import TIME, WindowedQuery, moments
-from streamgauge.queries.replay import Columns, Replay
+from streamgauge.queries.replay import Columns
 from streamgauge.units import Share, WholeNumber
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-_PAIRS = pa.schema(
-    [
-        ("window_start", TIME),
-        ("user", pa.int32()),
-        ("gem_pack", pa.int32()),
-        ("purchase_us", pa.int64()),
-        ("ad_us", pa.int64()),
-        ("price_cents", pa.int32()),
-        (LATEST_EVENT_TIME, TIME),
-    ]
-)
 _COLUMNS = ("user", "gem_pack", "price_cents")
 
 
 class JoinQuery(WindowedQuery):
     """Q2: pairs of a purchase and an ad of one user and gem pack, with the higher price."""
 
-    results: ClassVar[pa.Schema] = _PAIRS
+    results: ClassVar[pa.Schema] = pa.schema(
+        [
+            ("window_start", TIME),
+            ("user", pa.int32()),
+            ("gem_pack", pa.int32()),
+            ("purchase_us", pa.int64()),
+            ("ad_us", pa.int64()),
+            ("price_cents", pa.int32()),
+            (LATEST_EVENT_TIME, TIME),
+        ]
+    )
 
     keys: WholeNumber = Field(default=10_000, ge=1, le=1 << 30, description="users, and gem packs")
     selectivity: Share = Field(default=1.0, description="share of ads that can find a purchase")
@@ -55,21 +54,17 @@ class JoinQuery(WindowedQuery):
 
         join = self._by_time if self.slide_us < self.window else self._by_window
         return join(purchases, ads).select(
-            "window_start",
-            "user",
-            "gem_pack",
-            "purchase_us",
-            "ad_us",
+            *self.shape.keys,
             F.greatest("purchase_price", "ad_price").alias("price_cents"),
             F.timestamp_micros(F.greatest("purchase_us", "ad_us")).alias(LATEST_EVENT_TIME),
         )
 
     def _by_window(self, purchases: DataFrame, ads: DataFrame) -> DataFrame:
-        """The window is a part of the key: a window that has closed leaves the state by its key."""
+        """The window is a part of the key, by which its state is removed when it closes."""
         from pyspark.sql import functions as F  # noqa: N812
 
         def windowed(stream: DataFrame, name: str) -> DataFrame:
-            # The time travels as a number: a second event-time column is refused by Spark.
+            # The time is carried as a number: Spark refuses a second event-time column.
             return stream.select(
                 F.window("event_time", *self.spark_window).alias("window"),
                 "user",
@@ -78,15 +73,14 @@ class JoinQuery(WindowedQuery):
                 F.col("price_cents").alias(f"{name}_price"),
             )
 
-        pairs = windowed(purchases, "purchase").join(
-            windowed(ads, "ad"), on=["window", "user", "gem_pack"]
-        )
+        keys = ["window", "user", "gem_pack"]
+        pairs = windowed(purchases, "purchase").join(windowed(ads, "ad"), on=keys)
         return pairs.withColumn("window_start", F.col("window.start"))
 
     def _by_time(self, purchases: DataFrame, ads: DataFrame) -> DataFrame:
-        """Windows that overlap: each event is kept once, and not once for each of its windows.
+        """For windows that overlap: the state has each event once, not once for each window.
 
-        The pairs come first and then the windows that hold both halves: measured at twice the rate.
+        The pairs are made first, then the windows that hold both halves: twice the throughput.
         """
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -103,17 +97,14 @@ class JoinQuery(WindowedQuery):
             f" AND purchase_time < ad_time + INTERVAL {self.window} MICROSECONDS"
         )
         same = F.expr("purchase_user = ad_user AND purchase_gem_pack = ad_gem_pack")
-        pairs = (
-            timed(purchases, "purchase")
-            .join(timed(ads, "ad"), on=same & near)
-            .select(
-                F.col("purchase_user").alias("user"),
-                F.col("purchase_gem_pack").alias("gem_pack"),
-                F.unix_micros("purchase_time").alias("purchase_us"),
-                F.unix_micros("ad_time").alias("ad_us"),
-                "purchase_price",
-                "ad_price",
-            )
+        joined = timed(purchases, "purchase").join(timed(ads, "ad"), on=same & near)
+        pairs = joined.select(
+            F.col("purchase_user").alias("user"),
+            F.col("purchase_gem_pack").alias("gem_pack"),
+            F.unix_micros("purchase_time").alias("purchase_us"),
+            F.unix_micros("ad_time").alias("ad_us"),
+            "purchase_price",
+            "ad_price",
         )
         slide = self.slide_us
         ended_before = F.greatest("purchase_us", "ad_us") - self.window
@@ -129,22 +120,16 @@ class JoinQuery(WindowedQuery):
         left, right = matches(_combined(purchases), _combined(ads))
         purchase_us, ad_us = purchases[EVENT_TIME][left], ads[EVENT_TIME][right]
         prices = np.maximum(purchases["price_cents"][left], ads["price_cents"][right])
-        return pa.record_batch(
-            [
-                moments(start_us, len(left)),
-                purchases["user"][left].astype(np.int32),
-                purchases["gem_pack"][left].astype(np.int32),
-                purchase_us,
-                ad_us,
-                prices.astype(np.int32),
-                moments(np.maximum(purchase_us, ad_us)),
-            ],
-            schema=_PAIRS,
-        )
-
-    def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        """Each window by itself, with NumPy."""
-        return self.window_by_window(spark, replay)
+        columns = [
+            moments(start_us, len(left)),
+            purchases["user"][left].astype(np.int32),
+            purchases["gem_pack"][left].astype(np.int32),
+            purchase_us,
+            ad_us,
+            prices.astype(np.int32),
+            moments(np.maximum(purchase_us, ad_us)),
+        ]
+        return pa.record_batch(columns, schema=self.results)
 
 
 def _combined(columns: Columns) -> NDArray[np.int64]:
@@ -161,6 +146,6 @@ def matches(
     low = np.searchsorted(ordered, left, side="left")
     count = np.searchsorted(ordered, left, side="right") - low
     places = np.repeat(np.arange(len(left)), count)
-    # The k-th partner of a left row stands k places behind its first partner.
+    # The k-th partner of a left row is k places after its first partner.
     nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     return places, order[np.repeat(low, count) + nth]

@@ -14,39 +14,37 @@ from streamgauge.events.gaming import GEOS
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
 from streamgauge.queries.base import Input, ResultShape, Table
 from streamgauge.queries.gaming.windows import TIME, WindowedQuery, moments
-from streamgauge.queries.replay import Columns, Replay
+from streamgauge.queries.replay import Columns
 from streamgauge.units import Share
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 COUNTRIES = 200
 HIGH_PRICE_CENTS = 10_000
-_AVERAGES = pa.schema(
-    [
-        ("window_start", TIME),
-        ("window_end", TIME),
-        ("geo", pa.int32()),
-        ("average_price_cents", pa.float64()),
-        (LATEST_EVENT_TIME, TIME),
-    ]
-)
 _COLUMNS = ("geo", "price_cents")
 
 
 class NestedQuery(WindowedQuery):
     """Q3: purchases and ads joined per country, then the average per geo of the dear ones."""
 
-    results: ClassVar[pa.Schema] = _AVERAGES
+    results: ClassVar[pa.Schema] = pa.schema(
+        [
+            ("window_start", TIME),
+            ("window_end", TIME),
+            ("geo", pa.int32()),
+            ("average_price_cents", pa.float64()),
+            (LATEST_EVENT_TIME, TIME),
+        ]
+    )
 
     selectivity: Share = Field(default=0.001, description="share of ads that can find a purchase")
 
     @property
     def inputs(self) -> Mapping[str, Input]:
-        streams = self.gaming_streams(
-            "purchases", "ads", reads=_COLUMNS, selectivity=self.selectivity
-        )
-        return {**streams, "countries": Table(_countries)}
+        streams = ("purchases", "ads")
+        events = self.gaming_streams(*streams, reads=_COLUMNS, selectivity=self.selectivity)
+        return {**events, "countries": Table(_countries)}
 
     @property
     def shape(self) -> ResultShape:
@@ -85,7 +83,7 @@ class NestedQuery(WindowedQuery):
     def on_windows(
         self, *, start_us: int, purchases: Columns, ads: Columns, countries: pa.Table
     ) -> pa.RecordBatch:
-        """Without making the pairs: sorted prices and running sums, per country."""
+        """From sorted prices and running sums per country, without the pairs themselves."""
         country_of = _country_of(countries)
         totals = np.zeros(len(country_of), dtype=np.int64)
         counts, latest = np.zeros_like(totals), np.zeros_like(totals)
@@ -99,20 +97,14 @@ class NestedQuery(WindowedQuery):
             np.add.at(totals, geo, total)
             np.maximum.at(latest, geo, latest_us)
         (seen,) = np.nonzero(counts)
-        return pa.record_batch(
-            [
-                moments(start_us, len(seen)),
-                moments(start_us + self.window, len(seen)),
-                seen.astype(np.int32),
-                totals[seen] / counts[seen],
-                moments(latest[seen]),
-            ],
-            schema=_AVERAGES,
-        )
-
-    def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        """Each window by itself, with NumPy."""
-        return self.window_by_window(spark, replay)
+        columns = [
+            moments(start_us, len(seen)),
+            moments(start_us + self.window, len(seen)),
+            seen.astype(np.int32),
+            totals[seen] / counts[seen],
+            moments(latest[seen]),
+        ]
+        return pa.record_batch(columns, schema=self.results)
 
 
 def _countries() -> pa.Table:
@@ -130,7 +122,7 @@ def _country_of(countries: pa.Table) -> NDArray[np.int64]:
 
 
 def _by_country(events: Columns, country_of: NDArray[np.int64]) -> dict[int, Columns]:
-    """The events of each country that has any; a geo without a country has no place in them."""
+    """The events of each country that has any, without those of a geo without a country."""
     known = (events["geo"] < len(country_of)).nonzero()[0]
     country = country_of[events["geo"][known]]
     known, country = known[country >= 0], country[country >= 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from streamgauge.compute.tasks import spread
 from streamgauge.events.distributions import DistributionName
 from streamgauge.events.gaming import GamingDataSet
-from streamgauge.queries.base import Query, Stream
+from streamgauge.queries.base import Input, Query, Stream
 from streamgauge.queries.replay import Replay
 from streamgauge.units import SECOND_US, DurationUs, Share, WholeNumber
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LONGEST_WAIT_US = 10 * SECOND_US
-"""A load does not wait a minute for the next full minute only to have whole windows."""
+"""Most time that a load waits for the start of a window."""
 TIME = pa.timestamp("us", tz="UTC")
 
 
@@ -33,7 +33,7 @@ class WindowedQuery(Query):
     """
 
     results: ClassVar[pa.Schema]
-    """Columns of the results of `on_windows`."""
+    """Of the record batch that `on_windows` returns."""
 
     keys: WholeNumber = Field(default=1_000, ge=1, le=1 << 30, description="gem packs, and users")
     distribution: DistributionName = Field(default="normal", description="of keys")
@@ -63,7 +63,7 @@ class WindowedQuery(Query):
 
     def gaming_streams(
         self, *streams: str, reads: tuple[str, ...], selectivity: Share = 1.0
-    ) -> dict[str, Stream]:
+    ) -> dict[str, Input]:
         """Streams of the gaming data set, with the columns that the query reads."""
         data = GamingDataSet.of(
             keys=self.keys,
@@ -79,15 +79,8 @@ class WindowedQuery(Query):
         """Length and slide as the arguments of Spark's `window` function."""
         return f"{self.window} microseconds", f"{self.slide_us} microseconds"
 
-    def window_starts(self, replay: Replay) -> list[int]:
-        """The start, since 1970, of every window that can hold an event of every stream."""
-        first_event = replay.start_us - replay.load.disorder_us
-        first = (first_event - self.window) // self.slide_us + 1
-        last = replay.reached_us // self.slide_us
-        return [number * self.slide_us for number in range(first, last + 1)]
-
-    def window_by_window(self, spark: SparkSession, replay: Replay) -> DataFrame:
-        """The results of `on_windows` for the regenerated events of every window."""
+    def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
+        """Each window by itself, with NumPy: `on_windows` for the regenerated events."""
         names = {name: tuple(source.schema.names[1:]) for name, source in self.streams.items()}
         fixed = self.fixed_inputs(lambda table: table)
         compute = self.implementation("windows")
@@ -98,10 +91,14 @@ class WindowedQuery(Query):
                 events = {name: replay.between(name, start, end, names[name]) for name in names}
                 yield compute(start_us=start, **events, **fixed)
 
-        return spread(spark, self.window_starts(replay), results, self.results)
+        # Every window that can hold an event of every stream.
+        first_event = replay.start_us - replay.load.disorder_us
+        first = (first_event - self.window) // self.slide_us + 1
+        last = replay.reached_us // self.slide_us
+        starts = [number * self.slide_us for number in range(first, last + 1)]
+        return spread(spark, starts, results, self.results)
 
 
 def moments(times_us: NDArray[np.int64] | int, count: int | None = None) -> pa.Array:
     """Times since 1970 as timestamps; one time may be repeated `count` times."""
-    values: Any = times_us if count is None else np.full(count, times_us, dtype=np.int64)
-    return pa.array(values).cast(TIME)
+    return pa.array(times_us if count is None else np.full(count, times_us)).cast(TIME)

@@ -1,4 +1,4 @@
-"""What the simulated system needs of a channel."""
+"""The interface of the simulated system to a channel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class SimulatedConnector(ABC):
 
     @abstractmethod
     def head_us(self, after_us: int, most: int | None = None) -> int:
-        """How far all streams may be read, at most that many events further."""
+        """How far all streams may be read from `after_us`, at most `most` events."""
 
     @abstractmethod
     def fetch(self, from_us: int, until_us: int) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -28,7 +28,7 @@ class SimulatedConnector(ABC):
 
     @abstractmethod
     def drop_connection(self, position_us: int) -> None:
-        """Asks for everything that waits and leaves in the middle of the answer."""
+        """Asks for all queued events and closes the connection in the middle of the answer."""
 
     @abstractmethod
     def close(self) -> None: ...

@@ -19,8 +19,8 @@ class DirectConnector(SimulatedConnector):
         offer = DirectOffer.model_validate(assignment.offer)
         self._load = assignment.load
         built = assignment.load.build()
+        # The share of each queue in the events of the load.
         self._shares = {n: built.feeds[n].times.total / built.total for n in offer.queues}
-        """Of each queue in the events of the load."""
         self._first = next(iter(offer.queues.values()))
         self._queues = {number: QueueClient(queue) for number, queue in offer.queues.items()}
         self._sink = SinkClient(offer.sink)
@@ -36,9 +36,8 @@ class DirectConnector(SimulatedConnector):
     def fetch(self, from_us: int, until_us: int) -> Iterator[tuple[str, pa.RecordBatch]]:
         wanted = Range(from_us=from_us, until_us=until_us)
         for number, queue in self._queues.items():
-            stream = self._load.stream_of(number)
             for batch in queue.fetch(wanted):
-                yield stream, batch
+                yield self._load.feeds[number].stream, batch
 
     def commit(self, until_us: int) -> None:
         for queue in self._queues.values():
@@ -49,6 +48,7 @@ class DirectConnector(SimulatedConnector):
 
     def drop_connection(self, position_us: int) -> None:
         queue = QueueClient(self._first)
+        # The connection is closed in the middle of the answer.
         next(queue.fetch(Range(from_us=position_us, until_us=queue.head_us())))
         queue.close()
 

@@ -10,9 +10,9 @@ from pydantic import Field
 from streamgauge.channels.base import Connector
 from streamgauge.processes.component import Component, module_argv
 from streamgauge.queries.base import Query
+from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.systems.base import YES, Capability, System, SystemContext, never, not_yet
 from streamgauge.systems.running import RunningProgram, RunningSystem
-from streamgauge.systems.simulated.program import Faults, SimulatedProgramConfig
 from streamgauge.systems.simulated.windows import KIND
 from streamgauge.units import Count, DurationUs, Share
 from streamgauge.version import __version__
@@ -52,21 +52,13 @@ class SimulatedSystem(System):
     def can_run(cls, query: Query) -> Capability:
         if query.output_mode != "append":
             return not_yet("it only appends")
+        if KIND in query.kinds and not isinstance(query, WindowedQuery):
+            return not_yet("it only runs subclasses of WindowedQuery, with `window` and `slide`")
         return super().can_run(query)
 
     def start(self, context: SystemContext) -> RunningSystem:
-        config = SimulatedProgramConfig(
-            capacity_per_s=self.capacity,
-            latency_us=self.latency,
-            pause_every_us=self.pause_every,
-            pause_us=self.pause,
-            drop=self.drop,
-            faults=Faults(
-                lose=self.lose, double=self.double, falsify=self.falsify, delay=self.delay
-            ),
-        )
-        path = context.scratch / "simulated-program.json"
-        path.write_text(config.model_dump_json())
+        path = context.scratch / "simulated-system.json"
+        path.write_text(self.model_dump_json())
 
         def launch() -> Component:
             return Component(

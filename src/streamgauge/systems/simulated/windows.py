@@ -1,4 +1,4 @@
-"""The results of a query, window by window, from the events that the simulated system received."""
+"""The results of a query, window by window, from the events that a system received."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KIND = "windows"
 
 
 class WindowedResults:
-    """Keeps the events of open windows; computes and forgets the windows that are complete."""
+    """Keeps the events of open windows; computes and removes the windows that are complete."""
 
     def __init__(self, query: WindowedQuery, load: LoadConfig) -> None:
         self._query = query
@@ -68,18 +68,17 @@ class WindowedResults:
         # The first window that ends after the oldest event's pane begins.
         slide, length = self._query.slide_us, self._query.window
         first = max(self._closed, (oldest * slide - length) // slide + 1)
-        tables = [self._result(number * slide) for number in range(first, last + 1)]
+        batches = [self._result(number * slide) for number in range(first, last + 1)]
         self._closed = max(self._closed, last + 1)
         for panes in self._panes.values():
             for pane in [pane for pane in panes if pane < self._closed]:
                 del panes[pane]
-        tables = [table for table in tables if table.num_rows]
-        return pa.concat_tables(tables) if tables else None
+        batches = [batch for batch in batches if batch.num_rows]
+        return pa.Table.from_batches(batches) if batches else None
 
-    def _result(self, start_us: int) -> pa.Table:
+    def _result(self, start_us: int) -> pa.RecordBatch:
         events = {stream: self._within(stream, start_us) for stream in self._panes}
-        found = self._compute(start_us=start_us, **events, **self._fixed)
-        return pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
+        return self._compute(start_us=start_us, **events, **self._fixed)
 
     def _within(self, stream: str, start_us: int) -> Columns:
         slide, end_us = self._query.slide_us, start_us + self._query.window
@@ -87,12 +86,9 @@ class WindowedResults:
         places = range(start_us // slide, -(-end_us // slide))
         parts = [part for place in places if place in panes for part in panes[place]]
         inside = [part[EVENT_TIME] < end_us for part in parts]
-        return {
-            name: np.concatenate(
-                [
-                    np.empty(0, dtype=np.int64),
-                    *(part[name][chosen] for part, chosen in zip(parts, inside, strict=True)),
-                ]
-            )
-            for name in (EVENT_TIME, *self._names[stream])
-        }
+        nothing = np.empty(0, dtype=np.int64)
+        events = {}
+        for name in (EVENT_TIME, *self._names[stream]):
+            chosen = (part[name][here] for part, here in zip(parts, inside, strict=True))
+            events[name] = np.concatenate([nothing, *chosen])
+        return events

@@ -1,4 +1,4 @@
-"""What Spark needs of a channel: streams of events to read, and a way out for results."""
+"""The interface of Spark to a channel: streams of events to read, and a writer of results."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class SparkConnector(ABC):
 
     @abstractmethod
     def write(self, results: DataFrame) -> DataStreamWriter:
-        """A writer to the sink of the channel; trigger, mode and checkpoint come after."""
+        """A writer to the sink of the channel, without trigger, mode and checkpoint."""
 
     def rehearse(self, stream: str, batches: int) -> DataFrame | None:  # noqa: ARG002
-        """A few batches of made-up events in the form of `read`; None: there is no rehearsal."""
+        """Batches of made-up events in the form of `read`; None: there is no rehearsal."""
         return None

@@ -1,13 +1,12 @@
 """Spark on the direct channel: a Python streaming data source that yields Arrow batches.
 
-The offset is one number, a time of the schedule, for all driver instances of a stream together. So
-the watermark, which follows the highest event time seen, never overtakes a queue.
+The offset is one number, a time of the schedule, for all driver instances of a stream together, so
+that the watermark, which follows the highest event time, is never ahead of a queue.
 
-Events travel in packs: one row of the source has a list of many values per column, and Spark's
-compiled code makes one row per event of them. For every row of a Python source Spark moves through
-a chain of iterators and every hundred rows it merges metrics, which for single events costs more
-than a fifth of what a windowed count costs. The watermark follows the packs for the same reason:
-Spark's operator for it stands outside the compiled code, and would cut it in two.
+Events are sent in packs: one row of the source has a list of values per column, and Spark's
+compiled code makes one row per event of it. Rows of a Python source are expensive: single events
+would cost more than a fifth of a windowed count. The watermark follows the packs for the same
+reason: Spark's operator for it is outside the compiled code, and would divide it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
@@ -30,6 +28,7 @@ from streamgauge.channels.direct.protocol import QueueClient, Range, SinkClient
 from streamgauge.channels.direct.security import Endpoint
 from streamgauge.driver.config import LoadConfig
 from streamgauge.events.spec import EVENT_TIME
+from streamgauge.models import StrictModel
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.spark.connector import SparkConnector
 
@@ -44,17 +43,15 @@ PACK = 1_024
 _PLACE = "place in pack"
 _LATEST = "latest in pack"
 _WATERMARK_DELAY_MS = "spark.watermarkDelayMs"
-"""By this mark on a column Spark's operators know that it is the event time."""
+"""Marks a column as the event time for Spark's operators."""
 OFFSET = "until_us"
 REHEARSAL_STEP_US = 1_000_000
 REHEARSAL_ROWS = 200_000
-"""Most events in one batch of a rehearsal, so that it warms up and does not flood."""
+"""Most events in one batch of a rehearsal."""
 
 
-class SourceConfig(BaseModel):
+class SourceConfig(StrictModel):
     """One stream, and the driver instances that offer it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     load: LoadConfig
     stream: str
@@ -94,15 +91,15 @@ class DirectConnector(SparkConnector):
         return results.writeStream.foreachBatch(deliver)
 
     def rehearse(self, stream: str, batches: int) -> DataFrame:
-        load = rehearsal_of(self.assignment.load, batches)
+        load = self.assignment.load.evenly(batches * REHEARSAL_STEP_US, REHEARSAL_ROWS)
         return read_events(self.session, SourceConfig(load=load, stream=stream, endpoints={}))
 
 
 def read_events(session: SparkSession, config: SourceConfig) -> DataFrame:
     """The events of a stream, one row each, with a watermark on their time.
 
-    Spark follows the highest time of each pack, which is that of its events. Their own column has
-    only the mark by which windows and joins find the event time.
+    The watermark follows the highest time of each pack. The column of the events has only the mark
+    by which windows and joins recognise the event time.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -138,9 +135,7 @@ class DirectSource(DataSource):
         return from_arrow_schema(_packed(source.schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802
-        if not self._config.endpoints:
-            return _RehearsalReader(self._config)
-        return _QueueReader(self._config)
+        return (_QueueReader if self._config.endpoints else _RehearsalReader)(self._config)
 
 
 class _Part(InputPartition):
@@ -173,22 +168,19 @@ class _QueueReader(_Reader):
         return ReadMaxRows(limit) if limit else ReadAllAvailable()
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        clients = [_client(e.model_dump_json()) for e in self._config.endpoints.values()]
-        after = start[OFFSET]
-        share = None
-        if isinstance(limit, ReadMaxRows):
-            share = max(1, limit.max_rows // len(clients))
-        heads = [client.head_us(after, share) for client in clients]
-        return {OFFSET: max(after, min(heads))}
+        endpoints, after = self._config.endpoints.values(), start[OFFSET]
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        share = None if most is None else max(1, most // len(endpoints))
+        return {OFFSET: max(after, min(_client(one).head_us(after, share) for one in endpoints))}
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Part)
         endpoint = self._config.endpoints[partition.instance]
-        yield from map(_packs, _client(endpoint.model_dump_json()).fetch(partition.wanted))
+        yield from map(_packs, _client(endpoint).fetch(partition.wanted))
 
     def commit(self, end: dict[str, int]) -> None:
         for endpoint in self._config.endpoints.values():
-            _client(endpoint.model_dump_json()).commit(end[OFFSET])
+            _client(endpoint).commit(end[OFFSET])
 
 
 class _RehearsalReader(_Reader):
@@ -200,15 +192,10 @@ class _RehearsalReader(_Reader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Part)
-        feed = self._config.load.build().feeds[partition.instance]
+        feed = self._config.load.build_feed(partition.instance)
         first = feed.times.count_before(partition.wanted.from_us)
         last = feed.times.count_before(partition.wanted.until_us)
         yield _packs(feed.events.batch(first, last))
-
-
-def rehearsal_of(load: LoadConfig, batches: int) -> LoadConfig:
-    """The same events at an even rate, for as many batches."""
-    return load.evenly(batches * REHEARSAL_STEP_US, REHEARSAL_ROWS)
 
 
 def _packed(schema: pa.Schema) -> pa.Schema:
@@ -221,7 +208,7 @@ def _packed(schema: pa.Schema) -> pa.Schema:
 
 
 def _packs(events: pa.RecordBatch) -> pa.RecordBatch:
-    """Without a copy: only where packs begin and end, and how late each is, is new."""
+    """Without a copy: only the borders of the packs and their highest times are new."""
     begins = np.arange(0, events.num_rows, PACK)
     offsets = pa.array(np.append(begins, events.num_rows), type=pa.int32())
     schema = _packed(events.schema)
@@ -235,13 +222,9 @@ def _packs(events: pa.RecordBatch) -> pa.RecordBatch:
 
 
 @lru_cache(maxsize=256)
-def _client(endpoint: str) -> QueueClient:
+def _client(endpoint: Endpoint) -> QueueClient:
     """One connection per process and instance: Spark keeps its Python workers between batches."""
-    _keep_what_is_loaded()
-    return QueueClient(Endpoint.model_validate_json(endpoint))
-
-
-def _keep_what_is_loaded() -> None:
-    """Spark's worker collects garbage after every task; walking through all that was ever imported
-    takes longer than a task's own work in Python. What is here now is here to stay."""
+    # Spark's worker collects garbage after every task, and a walk through all that was imported
+    # takes longer than the task's own work in Python.
     gc.freeze()
+    return QueueClient(endpoint)

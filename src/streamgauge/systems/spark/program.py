@@ -1,4 +1,4 @@
-"""The PySpark program that is the system under test: `python -m … CONFIG`.
+"""The PySpark program that is the system under test: `python -m … SETTINGS SCRATCH`.
 
 One session for all assignments. For each it rehearses the query on made-up events, unless it has
 run that query before, and starts it on the channel.
@@ -15,16 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
-
 from streamgauge import plugins
 from streamgauge.errors import StreamgaugeError
 from streamgauge.processes.component import Console
-from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.spark.progress import reported_batches
+from streamgauge.systems.spark.system import SparkSystem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,89 +31,63 @@ if TYPE_CHECKING:
 
     from streamgauge.systems.spark.connector import SparkConnector
 
-
-KIND = "spark"
-"""The kind of implementation that it runs."""
 LONGEST_START_S = 30.0
+_JVM_FIX = "see the log for the reason; for lack of memory raise `system.memory`"
+_QUERY_FIX = "the log has Spark's own explanation; correct the query or its settings"
+_JVM_GONE = ("Py4JNetworkError", "Answer from Java side is empty", "Connection refused")
+"""Errors of Py4J when the JVM does not answer."""
 
 
-class SparkProgramConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+def run(system: SparkSystem, scratch: Path, console: Console) -> None:
+    from streamgauge.compute.session import open_session
 
-    scratch: Path
-    master: str
-    trigger_us: int
-    max_events_per_batch: int | None
-    rehearsal_batches: int
-    conf: dict[str, str]
-
-
-class SparkProgram:
-    """One session, one query at a time."""
-
-    def __init__(self, config: SparkProgramConfig, console: Console) -> None:
-        self._config = config
-        self._console = console
-        self._rehearsed: list[QueryConfig] = []
-
-    def run(self) -> None:
-        from streamgauge.compute.session import open_session
-
-        config = self._config
-        self._console.emit("phase", name="starting Spark")
-        spark = open_session("streamgauge", config.master, config.scratch, config.conf)
-        self._console.emit("up")
-        work: _Work | None = None
-        for message in self._console.commands():
-            if message["command"] == "begin":
-                assignment = Assignment.model_validate(message["assignment"])
-                work = _Work(spark, self._config, assignment, self._console)
-                self._rehearse(work, assignment)
-                self._console.emit("phase", name="starting the query")
-                work.begin()
-            elif message["command"] == "drain" and work is not None:
-                threading.Thread(target=work.drain, daemon=True).start()
-            elif message["command"] == "end" and work is not None:
-                work.end()
-                work = None
-        if work is not None:
-            work.stop()
-
-    def _rehearse(self, work: _Work, assignment: Assignment) -> None:
-        done = assignment.query in self._rehearsed
-        if not self._config.rehearsal_batches or done or assignment.resumed:
-            return
-        self._console.emit("phase", name="rehearsing")
-        work.rehearse(self._config.rehearsal_batches)
-        self._rehearsed.append(assignment.query)
+    console.emit("phase", name="starting Spark")
+    spark = open_session("streamgauge", system.master, scratch, system.settings())
+    console.emit("up")
+    rehearsed: list[QueryConfig] = []
+    work: _Work | None = None
+    for message in console.commands():
+        if message["command"] == "begin":
+            assignment = Assignment.model_validate(message["assignment"])
+            work = _Work(spark, system, assignment, console)
+            if system.rehearsal and assignment.query not in rehearsed and not assignment.resumed:
+                console.emit("phase", name="rehearsing")
+                work.rehearse()
+                rehearsed.append(assignment.query)
+            console.emit("phase", name="starting the query")
+            work.begin()
+        elif message["command"] == "drain" and work is not None:
+            threading.Thread(target=work.drain, daemon=True).start()
+        elif message["command"] == "end" and work is not None:
+            work.end()
+            work = None
+    if work is not None:
+        work.stop()
 
 
 class _Work:
     """The query of one assignment."""
 
     def __init__(
-        self,
-        spark: SparkSession,
-        config: SparkProgramConfig,
-        assignment: Assignment,
-        console: Console,
+        self, spark: SparkSession, system: SparkSystem, assignment: Assignment, console: Console
     ) -> None:
         self._spark = spark
-        self._config = config
+        self._system = system
         self._assignment = assignment
         self._console = console
-        self._query: Query = build_query(assignment.query)
+        self._query = build_query(assignment.query)
         connector = plugins.load_path(assignment.connector)
-        self._connector: SparkConnector = connector(spark, assignment, config.max_events_per_batch)
+        self._connector: SparkConnector = connector(spark, assignment, system.max_events_per_batch)
         self._running: StreamingQuery | None = None
         self._ending = threading.Event()
 
-    def rehearse(self, batches: int) -> None:
-        names = self._assignment.load.streams
-        found = {name: self._connector.rehearse(name, batches) for name in names}
-        streams = {name: stream for name, stream in found.items() if stream is not None}
-        if len(streams) < len(found):
-            return
+    def rehearse(self) -> None:
+        streams = {}
+        for name in self._assignment.load.streams:
+            stream = self._connector.rehearse(name, self._system.rehearsal)
+            if stream is None:
+                return
+            streams[name] = stream
 
         def discard(batch: DataFrame, _: int) -> None:
             batch.toArrow()
@@ -128,26 +100,23 @@ class _Work:
     def begin(self) -> None:
         streams = {name: self._connector.read(name) for name in self._assignment.load.streams}
         writer = self._connector.write(self._defined(streams))
-        self._running = self._started(writer, "run")
-        threading.Thread(target=self._watch, daemon=True).start()
-        self._wait_until_it_waits(self._running)
-        self._console.emit("ready")
-
-    def _wait_until_it_waits(self, running: StreamingQuery) -> None:
-        """Spark starts a process for each source, and plans, before it looks for events; a load
-        that began earlier would queue up in the meantime."""
+        self._running = running = self._started(writer, "run")
+        threading.Thread(target=self._watch, args=(running,), daemon=True).start()
+        # Spark starts a process for each source, and plans, before it asks for events; a load that
+        # began earlier would queue up in the meantime.
         deadline = time.monotonic() + LONGEST_START_S
         while running.isActive and time.monotonic() < deadline:
             if running.status["message"].startswith("Waiting for"):
-                return
+                break
             time.sleep(0.05)
+        self._console.emit("ready")
 
     def drain(self) -> None:
         assert self._running is not None
         try:
             self._running.processAllAvailable()
         except Exception:
-            # The watcher reports why the query has failed.
+            # `_watch` reports the failure of the query.
             return
         self._console.emit("drained")
 
@@ -157,7 +126,7 @@ class _Work:
             self._running.stop()
 
     def end(self) -> None:
-        """Lets go of the input and of the state."""
+        """Stops the query and removes its state."""
         assert self._running is not None
         batches = reported_batches(self._running)
         self.stop()
@@ -166,27 +135,24 @@ class _Work:
 
     def _defined(self, streams: Mapping[str, DataFrame]) -> DataFrame:
         fixed = self._query.fixed_inputs(self._spark.createDataFrame)
-        defined: DataFrame = self._query.implementation(KIND)(**streams, **fixed)
+        defined: DataFrame = self._query.implementation(SparkSystem.kind)(**streams, **fixed)
         return defined
 
     def _started(self, writer: DataStreamWriter, checkpoint: str) -> StreamingQuery:
         return (
             writer.outputMode(self._query.output_mode)
             .option("checkpointLocation", str(self._assignment.checkpoint / checkpoint))
-            .trigger(processingTime=f"{self._config.trigger_us} microseconds")
+            .trigger(processingTime=f"{self._system.trigger} microseconds")
             .start()
         )
 
-    def _watch(self) -> None:
-        assert self._running is not None
+    def _watch(self, running: StreamingQuery) -> None:
         try:
-            self._running.awaitTermination()
+            running.awaitTermination()
         except Exception as error:
-            if self._ending.is_set():
-                # A query that is stopped in the middle of a batch raises an error.
-                return
-            traceback.print_exc()
-            _tell_failure(self._console, error)
+            # A query that is stopped in the middle of a batch raises an error, too.
+            if not self._ending.is_set():
+                _report_failure(self._console, error)
 
 
 def _forget_state(spark: SparkSession) -> None:
@@ -196,51 +162,36 @@ def _forget_state(spark: SparkSession) -> None:
     getattr(getattr(state, "StateStore$"), "MODULE$").stop()
 
 
-def _tell_failure(console: Console, error: Exception) -> None:
+def _report_failure(console: Console, error: Exception) -> None:
+    traceback.print_exc()
     reason, fix = explained_failure(error)
     console.emit("failed", reason=reason, fix=fix)
 
 
 def explained_failure(error: Exception) -> tuple[str, str]:
-    """Cause and fix, in words."""
-    if _jvm_is_gone(error):
+    """Cause and fix."""
+    if any(sign in f"{type(error).__name__} {error}" for sign in _JVM_GONE):
         return "Spark's JVM has ended", _JVM_FIX
-    return _telling_line(error), _QUERY_FIX
-
-
-def _jvm_is_gone(error: Exception) -> bool:
-    """Py4J says in several ways that nobody is at the other end any more."""
-    signs = ("Py4JNetworkError", "Answer from Java side is empty", "Connection refused")
-    text = f"{type(error).__name__} {error}"
-    return any(sign in text for sign in signs)
-
-
-_JVM_FIX = "the log may say why; for lack of memory raise `system.memory`"
-_QUERY_FIX = "the log has Spark's own explanation; correct the query or its settings"
-
-
-def _telling_line(error: Exception) -> str:
-    """The line of a Spark error that says something, without the stack."""
+    # The most specific line of a Spark error, without the stack.
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if "Error:" in line or "Exception:" in line]
-    return (telling[-1] if telling else lines[0] if lines else type(error).__name__)[:300]
+    causes = [line for line in lines if "Error:" in line or "Exception:" in line]
+    return [type(error).__name__, *lines[:1], *causes][-1][:300], _QUERY_FIX
 
 
 def main() -> None:
     console = Console()
-    config = SparkProgramConfig.model_validate_json(Path(sys.argv[1]).read_text())
+    system = SparkSystem.model_validate_json(Path(sys.argv[1]).read_text())
     try:
-        SparkProgram(config, console).run()
+        run(system, Path(sys.argv[2]), console)
     except StreamgaugeError as error:
         console.emit("failed", reason=error.cause, fix=error.fix)
         os._exit(1)
     except Exception as error:
-        traceback.print_exc()
-        _tell_failure(console, error)
+        _report_failure(console, error)
         os._exit(1)
 
 
 if __name__ == "__main__":
     main()
-    # The JVM ends with our input pipe to it; an orderly shutdown of Spark only costs seconds.
+    # The JVM ends with our input pipe to it; an orderly shutdown of Spark would take seconds.
     os._exit(0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from importlib.metadata import version
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from streamgauge.channels.base import Connector
 from streamgauge.compute.java import find_java
@@ -17,26 +18,24 @@ from streamgauge.compute.session import is_local, spark_env
 from streamgauge.errors import ExperimentError
 from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
+from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component, module_argv
-from streamgauge.processes.roles import RoleProcess
 from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import YES, Capability, System, SystemContext, not_yet
-from streamgauge.systems.running import RunningProgram, RunningSystem
+from streamgauge.systems.running import Diagnostics, RunningProgram, RunningSystem
 from streamgauge.systems.spark.advice import SparkEvidence, spark_limits
-from streamgauge.systems.spark.program import KIND, SparkProgramConfig
 from streamgauge.systems.spark.progress import BatchProgress
 from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
+Conf = dict[str, str | int | float | bool]
 _STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
 
 
-class Cluster(BaseModel):
+class Cluster(StrictModel):
     """A standalone cluster on this machine, started for the run and stopped after it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workers: WholeNumber = Field(default=2, ge=1, le=64, description="each has one executor")
     cores: WholeNumber = Field(default=1, ge=1, description="of each worker")
@@ -45,7 +44,7 @@ class Cluster(BaseModel):
 class SparkSystem(System):
     """A PySpark program in its own process, submitted to any master."""
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "spark"
     connectors: ClassVar[Mapping[str, Connector]] = {
         "direct": Connector(
             "streamgauge.systems.spark.direct:DirectConnector",
@@ -59,6 +58,9 @@ class SparkSystem(System):
         "restart": YES,
         "scale": not_yet("workers cannot be added to or taken from a running cluster"),
     }
+    # The JVM compiles Spark's planner in this time; a saturated system takes that long, and drained
+    # a third less in its first ten seconds than after them.
+    warm_up_us: ClassVar[int] = 30 * SECOND_US
 
     master: str = Field(
         default="local[2]",
@@ -86,7 +88,7 @@ class SparkSystem(System):
         default=8, ge=0, le=1_000, description="batches of made-up events before the run"
     )
     cpus: list[WholeNumber] = Field(default=[], description="CPUs to pin the program to")
-    conf: dict[str, str | int | float | bool] = Field(default={}, description="any spark.* setting")
+    conf: Conf = Field(default={}, description="any spark.* setting")
 
     @field_validator("memory")
     @classmethod
@@ -98,25 +100,27 @@ class SparkSystem(System):
     @field_validator("cpus")
     @classmethod
     def _existing_cpus(cls, cpus: list[int]) -> list[int]:
-        usable = _usable_cpus()
+        # A container may have only some of the machine's CPUs.
+        on_linux = hasattr(os, "sched_getaffinity")
+        usable = os.sched_getaffinity(0) if on_linux else set(range(os.cpu_count() or 1))
         for cpu in cpus:
             if cpu not in usable:
-                there = ", ".join(map(str, sorted(usable)))
-                raise ValueError(f"there is no CPU {cpu} to be used here; there are {there}")
+                known = ", ".join(map(str, sorted(usable)))
+                raise ValueError(f"there is no CPU {cpu} to be used here; there are {known}")
         return cpus
 
     @field_validator("conf")
     @classmethod
-    def _spark_settings(
-        cls, value: dict[str, str | int | float | bool]
-    ) -> dict[str, str | int | float | bool]:
-        for key in value:
+    def _spark_settings(cls, conf: Conf) -> Conf:
+        for key in conf:
             if not key.startswith("spark."):
                 raise ValueError(f"{key!r} is not a spark.* setting")
-        return value
+        return conf
 
     def check(self) -> None:
-        if self.cores is not None and self.cluster is None and _is_one_jvm(self.master):
+        # Program and executor are one process, whose threads only the master's name counts.
+        one_jvm = self.master == "local" or self.master.startswith("local[")
+        if self.cores is not None and self.cluster is None and one_jvm:
             raise ExperimentError(
                 "system.cores",
                 f"has no effect with the master `{self.master}`",
@@ -126,7 +130,7 @@ class SparkSystem(System):
     def start(self, context: SystemContext) -> RunningSystem:
         services = ExitStack()
         if self.cluster is None:
-            return self._program(context, services, self, tuple)
+            return RunningProgram(self._launch(context), context.timeout_s, context.tell)
         cluster = services.enter_context(
             SparkCluster(
                 workers=self.cluster.workers,
@@ -137,46 +141,27 @@ class SparkSystem(System):
                 launcher=context.launcher,
             )
         )
-        conf = cluster.session_conf()
-        if self.cores is not None:
-            conf["spark.cores.max"] = str(self.cores)
-        conf |= {key: str(value) for key, value in self.conf.items()}
-        there = self.model_copy(update={"master": cluster.url, "conf": conf})
-        return self._program(context, services, there, cluster.processes)
+        cores = {} if self.cores is None else {"spark.cores.max": self.cores}
+        conf = {**cluster.session_conf(), **cores, **self.conf}
+        on_cluster = self.model_copy(update={"master": cluster.url, "conf": conf})
+        launch = on_cluster._launch(context)
+        return RunningProgram(launch, context.timeout_s, context.tell, services, cluster.processes)
 
-    def _program(
-        self,
-        context: SystemContext,
-        services: ExitStack,
-        there: SparkSystem,
-        nodes: Callable[[], Sequence[RoleProcess]],
-    ) -> RunningSystem:
-        config = SparkProgramConfig(
-            scratch=context.scratch,
-            master=there.master,
-            trigger_us=self.trigger,
-            max_events_per_batch=self.max_events_per_batch,
-            rehearsal_batches=self.rehearsal,
-            conf=there.settings(),
+    def _launch(self, context: SystemContext) -> Callable[[], Component]:
+        path = context.scratch / "spark-system.json"
+        path.write_text(self.model_dump_json())
+        return partial(
+            Component,
+            "spark",
+            module_argv("streamgauge.systems.spark.program", str(path), str(context.scratch)),
+            log=context.logs / "spark.log",
+            launcher=context.launcher,
+            env={**find_java().env(context.scratch), **spark_env(self.master)},
+            cpus=self.cpus,
         )
-        path = context.scratch / "spark-program.json"
-        path.write_text(config.model_dump_json())
-        java = find_java().env(context.scratch)
-
-        def launch() -> Component:
-            return Component(
-                "spark",
-                module_argv("streamgauge.systems.spark.program", str(path)),
-                log=context.logs / "spark.log",
-                launcher=context.launcher,
-                env={**java, **spark_env(there.master)},
-                cpus=self.cpus,
-            )
-
-        return RunningProgram(launch, context.timeout_s, context.tell, services, nodes)
 
     def settings(self) -> dict[str, str]:
-        """All spark.* settings that follow from the parameters; the user's own win."""
+        """All spark.* settings that follow from the parameters; those in `conf` win."""
         settings = {
             "spark.driver.memory": self.memory,
             "spark.executor.memory": self.memory,
@@ -220,7 +205,7 @@ class SparkSystem(System):
     def runs_here(self) -> bool:
         return self.cluster is not None or is_local(self.master)
 
-    def limits(self, evidence: Evidence, diagnostics: list[dict[str, int]]) -> list[Limit]:
+    def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:
         return spark_limits(
             SparkEvidence(
                 measured=evidence,
@@ -235,28 +220,10 @@ class SparkSystem(System):
     def pause_us(self) -> int:
         return self.trigger
 
-    @property
-    def warm_up_us(self) -> int:
-        # The compiler has the code of Spark's planner to do, and when the system is saturated it
-        # gets no time for it: in the first ten seconds a third less was drained than after these.
-        return 30 * SECOND_US
-
     def versions(self) -> dict[str, str]:
         return {"spark": version("pyspark"), "java": find_java().version}
-
-
-def _is_one_jvm(master: str) -> bool:
-    """Program and executor in one process, whose threads only the master's name counts."""
-    return master == "local" or master.startswith("local[")
 
 
 def _megabytes(size: str) -> float:
     """2g → 2048."""
     return float(int(size[:-1]) * 1024.0 ** ("kmgt".index(size[-1]) - 1))
-
-
-def _usable_cpus() -> set[int]:
-    """A container may have only some of the machine's."""
-    if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return set(range(os.cpu_count() or 1))
