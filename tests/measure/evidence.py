@@ -1,4 +1,4 @@
-"""Measurements of runs that a known limit held back, and of a run without a limit."""
+"""Measurements of runs with a known limit, and of a run without one."""
 
 from __future__ import annotations
 

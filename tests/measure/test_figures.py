@@ -78,14 +78,14 @@ def types_in(annotation: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("model", [TrialSummary, StudySummary])
-def test_every_number_in_a_summary_is_a_figure_or_known_to_be_none(model: type[BaseModel]) -> None:
+def test_every_number_in_a_summary_is_a_figure_or_exempt(model: type[BaseModel]) -> None:
     figures = {figure.documented_name for figure in FIGURES.values()}
     for name in numbers_in(model):
         exempt = any(name == one or name.startswith(f"{one}.") for one in NOT_FIGURES)
         assert (name in figures) != exempt, name
 
 
-def test_the_list_of_what_is_no_figure_has_no_name_too_many() -> None:
+def test_every_exempt_name_is_in_a_summary() -> None:
     found = [name for model in (TrialSummary, StudySummary) for name in numbers_in(model)]
     for one in NOT_FIGURES:
         assert any(name == one or name.startswith(f"{one}.") for name in found), one
@@ -132,7 +132,7 @@ def test_short_and_full_names(short: str, name: str) -> None:
     assert find_figure(short, Use.COMPARE).name == name
 
 
-def test_no_short_name_stands_for_two_figures() -> None:
+def test_a_short_name_belongs_to_one_figure() -> None:
     short = [name for figure in FIGURES.values() for name in figure.short_names]
     assert len(short) == len(set(short)) == len(SHORT_NAMES)
     assert not set(short) & set(FIGURES)
@@ -148,7 +148,7 @@ def test_an_unknown_figure_is_refused_with_the_nearest(wrong: str, near: str) ->
     assert caught.value.fix == f"did you mean `{near}`?"
 
 
-def test_a_figure_like_none_is_refused_with_all_of_them() -> None:
+def test_an_unknown_figure_without_a_near_name_is_refused_with_all_names() -> None:
     with pytest.raises(UsageError) as caught:
         find_figure("zzzz", Use.COMPARE)
     assert "choose one of maximum, offered, throughput" in caught.value.fix
@@ -161,7 +161,7 @@ def test_a_figure_is_refused_where_it_has_no_use() -> None:
         find_figure("driver.INSTANCE.queue_max", Use.COMPARE)
 
 
-def test_what_is_better() -> None:
+def test_directions_of_figures() -> None:
     assert FIGURES["event_time.p99"].direction is Direction.LOWER
     assert FIGURES["drained_per_s"].direction is Direction.HIGHER
     assert FIGURES["offered_per_s"].direction is Direction.NEITHER
@@ -191,7 +191,7 @@ def test_values_are_read_from_the_summary() -> None:
     assert value_of(summary, "monitor.samples") == 12
 
 
-def test_words_and_truth_values_are_no_numbers() -> None:
+def test_texts_and_truth_values_have_no_number() -> None:
     summary = made_up.single(validation=Validation(input_matches=True))
     for name in ("verdict", "sustained", "input_hash", "validation.input_matches"):
         assert value_of(summary, name) is None
@@ -212,7 +212,7 @@ def test_a_label_outside_of_its_group_names_the_time() -> None:
     assert FIGURES["drained_per_s"].full_label == "drained"
 
 
-def test_a_name_of_a_file_that_is_unknown_is_written_as_a_number() -> None:
+def test_an_unknown_figure_of_a_file_is_written_as_a_number() -> None:
     assert figure_named("event_time.p99") is FIGURES["event_time.p99"]
     other = figure_named("of_a_later_version")
     assert (other.label, other.unit, other.write(1_234.0)) == (

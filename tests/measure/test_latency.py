@@ -22,7 +22,7 @@ def handovers(*steps: tuple[int, int]) -> pa.Table:
     return pa.table({"until_us": [s[0] for s in steps], "handed_us": [s[1] for s in steps]})
 
 
-def test_the_slowest_instance_of_a_stream_decides() -> None:
+def test_the_slowest_instance_of_a_stream_counts() -> None:
     both = latency.Handovers(
         [[handovers((100, 150), (200, 260)), handovers((90, 155), (210, 240)), None]]
     )
@@ -30,12 +30,12 @@ def test_the_slowest_instance_of_a_stream_decides() -> None:
     assert moments.tolist() == [155, 240, 240, 260, 260]
 
 
-def test_of_several_streams_the_quickest_decides() -> None:
+def test_the_quickest_of_several_streams_counts() -> None:
     streams = latency.Handovers([[handovers((100, 150))], [handovers((100, 170), (200, 300))]])
     assert streams.at(np.array([50, 150])).tolist() == [150, 300]
 
 
-def test_what_was_never_handed_over_has_no_moment() -> None:
+def test_events_that_were_never_handed_over_have_no_hand_over_time() -> None:
     short = latency.Handovers([[handovers((100, 150))]])
     assert np.isnan(short.at(np.array([100]))).all()
     assert np.isnan(latency.Handovers([[None]]).at(np.array([5]))).all()
@@ -71,7 +71,7 @@ def test_figures_are_exact_and_leave_the_warm_up_out(measured: DataFrame) -> Non
     assert figures.processing_time.max == pytest.approx(199.95)
 
 
-def test_a_quantile_that_the_sample_cannot_carry_is_hidden(measured: DataFrame) -> None:
+def test_a_quantile_of_too_few_results_is_hidden(measured: DataFrame) -> None:
     few = latency.statistics(measured.where("event_time <= 10").where("second = 9"), 0).event_time
     assert few.count == 100
     assert few.p50 is not None

@@ -138,7 +138,7 @@ def test_one_busy_core_without_known_keys_is_marked_as_a_guess() -> None:
     assert limits(evidence(**changes))[0].kind == "unknown"
 
 
-def test_a_hot_key_that_did_no_harm_does_not_come_first() -> None:
+def test_a_hot_key_without_a_backlog_is_not_the_first_limit() -> None:
     harmless = evidence(hottest_key_share=1.0, cpu_percent={"system": 100.0})
     assert [limit.kind for limit in limits(harmless)] == ["none"]
     doubtful = harmless.model_copy(update={"queue_share": 1.5})
@@ -146,12 +146,12 @@ def test_a_hot_key_that_did_no_harm_does_not_come_first() -> None:
     assert strengths["hot key"] == pytest.approx(0.5)
 
 
-def test_computing_is_not_told_from_waiting_where_a_system_pauses() -> None:
+def test_computing_is_unknown_if_a_system_pauses() -> None:
     kinds = [limit.kind for limit in limits(evidence(**BEHIND, **LONG, pause_s=2.0))]
     assert "compute" not in kinds
 
 
-def test_a_run_that_kept_up_close_to_its_limit_shows_what_comes_first() -> None:
+def test_a_run_that_kept_up_near_its_limit_shows_that_limit() -> None:
     found = limits(evidence(cpu_percent={"system": 165.0}))
     assert "none" not in [limit.kind for limit in found]
     alone = limits(evidence(cpu_percent={"system": 165.0}, pulls=[]))

@@ -22,8 +22,8 @@ from tests.measure.test_sockets import PAYLOAD, Peers
 LONGEST_WAIT_S = 60.0
 
 
-class Looks:
-    """Counts the looks of a monitor, as the last of its roles."""
+class Samples:
+    """Counts the samples of a monitor, as the last of its roles."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -31,7 +31,7 @@ class Looks:
         self.role = Role(self._pids, lambda: 0)
 
     def wait_for_more(self, count: int) -> None:
-        """A look that had begun before may be among them."""
+        """A sample that had begun before may be among them."""
         with self._changed:
             wanted = self._count + count
             assert self._changed.wait_for(lambda: self._count >= wanted, LONGEST_WAIT_S)
@@ -49,13 +49,13 @@ def watched(
     roles: dict[str, Role],
     connections: Callable[[], Connections | None] = open_connections,
 ) -> pa.Table:
-    """What the monitor has written about a time in which the peers exchanged the payload."""
-    looks = Looks()
-    monitor = Monitor({**roles, "looks": looks.role}, folder, connections)
+    """The samples of a monitor while the peers exchanged the payload."""
+    counter = Samples()
+    monitor = Monitor({**roles, "counter": counter.role}, folder, connections)
     monitor.start()
-    looks.wait_for_more(2)
+    counter.wait_for_more(2)
     peers.exchange(PAYLOAD)
-    looks.wait_for_more(2)
+    counter.wait_for_more(2)
     cost = monitor.stop()
     assert cost.samples >= 2
     samples = read_parts(folder)
@@ -82,7 +82,7 @@ def test_the_network_of_a_node_is_what_it_exchanges_with_others(tmp_path: Path) 
             "sender": node(peers.client),
             "receiver": node(peers.server),
             "both": node(peers.client, peers.server),
-            "nobody": node(),
+            "no process": node(),
         }
         found = network_mb(watched(peers, tmp_path, roles))
 
@@ -93,12 +93,14 @@ def test_the_network_of_a_node_is_what_it_exchanges_with_others(tmp_path: Path) 
         "sender": sent,
         "receiver": sent,
         "both": 0,
-        "nobody": 0,
-        "looks": 0,
+        "no process": 0,
+        "counter": 0,
     }
 
 
-def test_where_the_kernel_does_not_tell_only_own_counts_are_known(tmp_path: Path) -> None:
+def test_without_counts_of_the_kernel_only_roles_that_count_have_a_network_figure(
+    tmp_path: Path,
+) -> None:
     counted = iter(range(0, 1_000_000_000, 1_000_000))
     with Peers() as peers:
         roles = {
@@ -114,7 +116,7 @@ def test_where_the_kernel_does_not_tell_only_own_counts_are_known(tmp_path: Path
     assert found["counts itself"]
 
 
-def test_the_kernel_is_not_asked_for_roles_that_count_themselves(tmp_path: Path) -> None:
+def test_the_kernel_is_not_queried_for_roles_that_count(tmp_path: Path) -> None:
     asked = []
 
     def connections() -> None:
@@ -125,7 +127,7 @@ def test_the_kernel_is_not_asked_for_roles_that_count_themselves(tmp_path: Path)
     assert asked == []
 
 
-def test_a_network_figure_with_a_gap_is_not_known() -> None:
+def test_a_network_figure_with_a_gap_is_unknown() -> None:
     rows = [
         {
             "time_us": second * 1_000_000,

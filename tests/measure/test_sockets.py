@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel
 FIN_WAIT_2 = "05"
 PAYLOAD = 5_000_000
 A_FEW = 100
-"""Heads and answers; the acknowledgement of an answer may come a moment later."""
+"""Heads and answers; an answer may be acknowledged later."""
 SERVER = """
 import socket, sys
 options = {"family": socket.AF_INET6, "dualstack_ipv6": True} if sys.argv[1] == "::" else {}
@@ -55,7 +55,7 @@ class Peers:
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self._server = _child(SERVER, host)
-        self._client = _child(CLIENT, _said(self._server))
+        self._client = _child(CLIENT, _line(self._server))
         # From here on both ends belong to a process.
         self.exchange(0)
 
@@ -76,21 +76,21 @@ class Peers:
         return self._server.pid
 
     def exchange(self, count: int) -> None:
-        """The client sends; the answer comes when all has arrived, and acknowledges it."""
-        self._tell_client(str(count))
+        """The client sends; the server answers when all bytes have arrived."""
+        self._send_to_client(str(count))
 
     def finish(self) -> None:
-        """The client says that it has nothing more to send."""
-        self._tell_client("finish")
+        """The client closes its direction of the connection."""
+        self._send_to_client("finish")
 
     def end_client(self) -> None:
         self._client.kill()
         self._client.wait()
 
-    def _tell_client(self, line: str) -> None:
+    def _send_to_client(self, line: str) -> None:
         assert self._client.stdin is not None
         print(line, file=self._client.stdin, flush=True)
-        assert _said(self._client) == "done"
+        assert _line(self._client) == "done"
 
 
 def _child(program: str, *arguments: str) -> subprocess.Popen[str]:
@@ -102,13 +102,13 @@ def _child(program: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def _said(process: subprocess.Popen[str]) -> str:
+def _line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
 def _state(port: int) -> str | None:
-    """Of the connection from this port of 127.0.0.1, in the kernel's own table."""
+    """The state of the connection from this port, in the kernel's table."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
     return next((row[3] for row in rows if row[1].endswith(f":{port:04X}")), None)
 
@@ -129,7 +129,7 @@ def connections() -> Connections:
     return found
 
 
-def test_what_one_process_sends_another_receives(peers: Peers) -> None:
+def test_sender_and_receiver_have_the_same_bytes(peers: Peers) -> None:
     sender, receiver = Traffic(), Traffic()
     watched = (sender, peers.client), (receiver, peers.server)
     for traffic, pid in watched:
@@ -164,12 +164,12 @@ def test_a_connection_within_the_node_is_left_out(peers: Peers) -> None:
     peers.exchange(PAYLOAD)
     assert traffic.grown(node, connections()) == 0
 
-    # What moved within the node does not come in later, when one end of it is gone.
+    # Bytes within the node do not count later either, when one end is closed.
     peers.end_client()
     assert traffic.grown(node, connections()) < A_FEW
 
 
-def test_processes_that_are_not_watched_do_not_count(peers: Peers) -> None:
+def test_other_processes_do_not_count(peers: Peers) -> None:
     with Peers() as others:
         traffic = Traffic()
         traffic.grown([others.client], connections())
@@ -177,7 +177,7 @@ def test_processes_that_are_not_watched_do_not_count(peers: Peers) -> None:
         assert traffic.grown([others.client], connections()) < A_FEW
 
 
-def test_a_socket_that_a_look_has_missed_is_not_a_new_one(peers: Peers) -> None:
+def test_a_socket_that_a_sample_has_missed_is_not_a_new_one(peers: Peers) -> None:
     traffic = Traffic()
     peers.exchange(PAYLOAD)
     traffic.grown([peers.server], connections())
@@ -186,7 +186,7 @@ def test_a_socket_that_a_look_has_missed_is_not_a_new_one(peers: Peers) -> None:
     assert traffic.grown([peers.server], connections()) < A_FEW
 
 
-def test_all_are_found_when_the_kernel_needs_many_messages_to_tell_them() -> None:
+def test_all_connections_are_found_in_an_answer_of_many_messages() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         ends = []
         for _ in range(150):
@@ -201,7 +201,7 @@ def test_all_are_found_when_the_kernel_needs_many_messages_to_tell_them() -> Non
             end.close()
 
 
-def test_what_is_left_of_a_closed_connection_does_no_harm() -> None:
+def test_a_closed_connection_without_a_process_is_left_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         client = socket.create_connection(server.getsockname())
         with server.accept()[0]:
@@ -214,7 +214,7 @@ def test_what_is_left_of_a_closed_connection_does_no_harm() -> None:
             assert open_connections() is not None
 
 
-def test_where_the_kernel_does_not_tell_nothing_is_known() -> None:
+def test_without_an_answer_of_the_kernel_there_are_no_connections() -> None:
     child = _child(WITHOUT_A_SOCKET)
     assert child.communicate()[0] == "None\n"
     assert child.returncode == 0

@@ -57,7 +57,7 @@ def test_one_and_two_degrees_have_closed_forms(confidence: float) -> None:
 
 
 @given(st.floats(0.05, 0.999), st.floats(0.5, 5_000))
-def test_the_quantile_leaves_out_what_it_says(confidence: float, degrees: float) -> None:
+def test_the_probability_beyond_the_quantile_is_the_rest(confidence: float, degrees: float) -> None:
     t = student_quantile(confidence, degrees)
     assert probability_beyond(t, degrees) == pytest.approx(1 - confidence, rel=1e-9)
 
@@ -75,7 +75,9 @@ def test_many_degrees_are_normal(degrees: float) -> None:
 @pytest.mark.parametrize(
     ("confidence", "degrees"), [(0.95, 0), (0.95, -1), (0.95, math.nan), (0, 5), (1, 5)]
 )
-def test_what_has_no_quantile_is_refused(confidence: float, degrees: float) -> None:
+def test_impossible_arguments_of_the_quantile_are_refused(
+    confidence: float, degrees: float
+) -> None:
     with pytest.raises(ValueError, match="no quantile"):
         student_quantile(confidence, degrees)
 
@@ -89,7 +91,7 @@ def test_three_repetitions() -> None:
     assert spread.high == pytest.approx(12 + 4.9683, abs=1e-4)
 
 
-def test_one_repetition_says_nothing_about_noise() -> None:
+def test_one_repetition_has_no_interval() -> None:
     spread = spread_of([7])
     assert (spread.count, spread.mean, spread.min, spread.max) == (1, 7, 7, 7)
     assert spread.deviation is spread.low is spread.high is None
@@ -102,7 +104,7 @@ def test_equal_repetitions_have_an_interval_without_width() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [1, math.nan], [math.inf, 2]])
-def test_what_has_no_spread_is_refused(values: list[float]) -> None:
+def test_values_without_a_spread_are_refused(values: list[float]) -> None:
     with pytest.raises(ValueError, match="a spread needs"):
         spread_of(values)
 

@@ -28,7 +28,7 @@ def written(path: Path, found: BaseModel, **changes: Any) -> Path:
     return path
 
 
-def test_trials_and_studies_are_told_apart_by_their_content(tmp_path: Path) -> None:
+def test_a_summary_with_trials_is_that_of_a_study(tmp_path: Path) -> None:
     trial, study = made_up.single(), made_up.repeated([800, 810])
     assert read_summary(written(tmp_path / "trial.json", trial)) == trial
     assert read_summary(written(tmp_path / "study.json", study)) == study
@@ -36,7 +36,7 @@ def test_trials_and_studies_are_told_apart_by_their_content(tmp_path: Path) -> N
     assert read_summary(written(tmp_path / "nothing.json", nothing)) == nothing
 
 
-def test_the_summary_of_a_study_is_none_of_a_trial(tmp_path: Path) -> None:
+def test_the_summary_of_a_study_is_refused_as_that_of_a_trial(tmp_path: Path) -> None:
     path = written(tmp_path / "study.json", made_up.repeated([800, 810]))
     with pytest.raises(ValidationError):
         read_trial_summary(path)
@@ -44,7 +44,7 @@ def test_the_summary_of_a_study_is_none_of_a_trial(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [1, FORMAT_VERSION + 1, "2"])
 @pytest.mark.parametrize("read", [read_summary, read_trial_summary])
-def test_another_format_version_is_refused_with_what_to_do(
+def test_another_format_version_is_refused_with_a_fix(
     tmp_path: Path, read: Any, version: object
 ) -> None:
     path = written(tmp_path / "summary.json", made_up.single(), format_version=version)
@@ -64,7 +64,7 @@ def test_a_summary_from_before_there_were_versions_is_refused(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", ["[]", "3", '"name"'])
-def test_a_file_that_is_no_object_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_an_object_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "summary.json"
     path.write_text(text)
     with pytest.raises(ValueError, match="is not a summary"):

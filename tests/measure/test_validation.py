@@ -30,7 +30,7 @@ def replay() -> Replay:
 
 @pytest.fixture(scope="module")
 def right(spark: SparkSession, replay: Replay) -> DataFrame:
-    """What a system without fault would have sent: every window that could close."""
+    """The results of a system without faults: every window that could close."""
     expected = QUERY.expected(spark, replay).where(
         f"unix_micros(window_end) <= {replay.frontier_us}"
     )
@@ -155,7 +155,7 @@ def test_a_wrong_latest_event_time_is_wrong(
     assert found(spark, replay, changed)["wrong"] == 4
 
 
-def test_results_that_nobody_expected_are_extra(
+def test_unexpected_results_are_extra(
     spark: SparkSession, replay: Replay, right: DataFrame
 ) -> None:
     invented = right.union(
@@ -195,7 +195,7 @@ def test_the_order_of_arrival_does_not_matter(
     assert {name: result[name] for name in CLEAN} == CLEAN
 
 
-def test_the_time_of_the_output_is_no_value_to_compare(
+def test_the_time_of_the_output_is_not_compared(
     spark: SparkSession, replay: Replay, right: DataFrame
 ) -> None:
     class Stamped(AggregationQuery):
@@ -239,7 +239,7 @@ def test_in_update_mode_the_last_value_counts(
     assert spoilt.wrong == everything.count()
 
 
-def test_other_input_than_the_driver_offered_is_noticed(
+def test_input_that_the_driver_did_not_offer_is_found(
     spark: SparkSession, replay: Replay, right: DataFrame
 ) -> None:
     assert validate(spark, QUERY, record_of(replay), right).input_matches is True
@@ -265,7 +265,7 @@ def test_examples_show_what_is_wrong(spark: SparkSession, replay: Replay, right:
         ([(None, 5)], [(0, 5)], {"missing": 1, "extra": 1}),
     ],
 )
-def test_several_results_of_one_key_and_keys_that_are_null_are_told_apart(
+def test_several_results_of_one_key_and_null_keys_are_compared(
     spark: SparkSession,
     expected: list[tuple[int | None, int]],
     actual: list[tuple[int | None, int]],

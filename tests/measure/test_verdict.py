@@ -49,20 +49,20 @@ def test_everything_right_is_valid(record: RunRecord) -> None:
 
 
 @pytest.mark.parametrize("fault", ["missing", "extra", "duplicate", "wrong", "late"])
-def test_any_fault_is_invalid_and_said(record: RunRecord, fault: str) -> None:
+def test_any_fault_is_invalid_with_its_count(record: RunRecord, fault: str) -> None:
     verdict, reasons = judge(record, Validation(**{**RIGHT, fault: 1_234}), 100_000)
     assert verdict is Verdict.INVALID
     assert "1,234" in reasons[0]
 
 
-def test_other_input_is_our_own_fault_and_makes_the_run_void(record: RunRecord) -> None:
+def test_different_input_makes_the_run_void(record: RunRecord) -> None:
     other = Validation(**{**RIGHT, "input_matches": False, "wrong": 7})
     verdict, reasons = judge(record, other, 100_000)
     assert verdict is Verdict.VOID
     assert reasons == ["the events regenerated for the check differ from those that were offered"]
 
 
-def test_every_reason_of_the_worst_verdict_is_given_and_no_other(record: RunRecord) -> None:
+def test_only_the_reasons_of_the_worst_verdict_are_given(record: RunRecord) -> None:
     late = with_instance(record, lag_p99_us=100_001).model_copy(update={"drained": False})
     verdict, reasons = judge(late, Validation(**{**RIGHT, "input_matches": False}), 100_000)
     assert verdict is Verdict.VOID
@@ -79,7 +79,7 @@ def test_one_order_of_severity_whatever_the_order_of_the_verdicts(found: list[Ve
     assert worst([]) is Verdict.UNKNOWN
 
 
-def test_a_late_generator_makes_the_run_void_whatever_else(record: RunRecord) -> None:
+def test_a_late_generator_makes_the_run_void(record: RunRecord) -> None:
     late = with_instance(record, lag_p99_us=100_001)
     verdict, reasons = judge(late, Validation(**{**RIGHT, "wrong": 1}), 100_000)
     assert verdict is Verdict.VOID
@@ -87,12 +87,12 @@ def test_a_late_generator_makes_the_run_void_whatever_else(record: RunRecord) ->
     assert judge(late, Validation(**RIGHT), 100_001)[0] is Verdict.VALID
 
 
-def test_what_nobody_checked_is_unknown(record: RunRecord) -> None:
+def test_unchecked_results_are_unknown(record: RunRecord) -> None:
     assert judge(record, Validation(), 100_000)[0] is Verdict.UNKNOWN
     assert judge(record, Validation(**{**RIGHT, "expected": 0}), 100_000)[0] is Verdict.UNKNOWN
 
 
-def test_a_system_that_was_not_through_is_unsustained_not_invalid(record: RunRecord) -> None:
+def test_unprocessed_input_is_unsustained_not_invalid(record: RunRecord) -> None:
     cut_off = record.model_copy(update={"drained": False})
     assert judge(cut_off, Validation(**{**RIGHT, "missing": 5}), 100_000)[0] is Verdict.UNKNOWN
     assert judge(cut_off, Validation(**{**RIGHT, "wrong": 5}), 100_000)[0] is Verdict.INVALID

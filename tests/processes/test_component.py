@@ -1,4 +1,4 @@
-"""The conversation with a child process, with small children of Python."""
+"""Messages to and from a child process, with small Python programs."""
 
 from __future__ import annotations
 

@@ -61,5 +61,5 @@ def test_no_run_begins_without_a_guard(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def close_pipe(guard: Guard) -> None:
-    """The operating system does this when streamgauge ends, for whatever reason."""
+    """The operating system does this when streamgauge ends."""
     guard._process.stdin.close()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from streamgauge.errors import ComponentError
 from streamgauge.processes.guard import Guard, marked
-from streamgauge.processes.launcher import LaunchedProcess, Launcher, changed
+from streamgauge.processes.launcher import LaunchedProcess, Launcher
 from streamgauge.processes.places import NetworkNamespace, RemoteShell
 
 REPORT = """
@@ -43,8 +43,8 @@ def python(program: str, *arguments: str) -> list[str]:
 
 def report(process: LaunchedProcess) -> dict[str, object]:
     assert process.wait(30)
-    assert process.exit_code == 0, process.said()
-    return dict(json.loads(process.said()))
+    assert process.exit_code == 0, process.logged()
+    return dict(json.loads(process.logged()))
 
 
 @pytest.fixture
@@ -118,14 +118,14 @@ def test_with_pipes_only_standard_error_is_logged(log: Path) -> None:
     assert process.stdout.read() == b"noitseuq\n"
     process.stdout.close()
     assert process.wait(30)
-    assert process.said() == "noise\n"
+    assert process.logged() == "noise\n"
 
 
-def test_said_begins_with_the_start_of_the_process(log: Path) -> None:
+def test_the_logged_text_begins_with_the_start_of_the_process(log: Path) -> None:
     for text in ("first", "second"):
         process = Launcher({}).start("it", ["echo", text], log=log)
         assert process.wait(30)
-        assert process.said() == f"{text}\n"
+        assert process.logged() == f"{text}\n"
     assert log.read_text() == "first\nsecond\n"
 
 
@@ -220,16 +220,11 @@ def test_a_remote_shell_carries_pipes_environment_and_cpus(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(arguments=st.lists(TEXTS, max_size=4), value=TEXTS)
-def test_a_real_shell_reads_the_quoted_line_as_it_was_meant(
+def test_a_real_shell_parses_the_quoted_line_into_the_same_words(
     tmp_path: Path, arguments: list[str], value: str
 ) -> None:
     launcher = Launcher({"TEXT": value}, RemoteShell("host"))
     argv = ["sh", "-c", r'printf "%s\0" "$TEXT" "$@"', "sh", *arguments]
     process = launcher.start("it", argv, log=tmp_path / "quoting.log")
     assert process.wait(30)
-    assert process.said() == "".join(f"{text}\0" for text in (value, *arguments))
-
-
-def test_changes_set_and_remove_variables() -> None:
-    changes = {"B": None, "C": "", "D": None}
-    assert changed({"A": "1", "B": "2"}, changes) == {"A": "1", "C": ""}
+    assert process.logged() == "".join(f"{text}\0" for text in (value, *arguments))

@@ -79,7 +79,7 @@ def pids_by_name(cluster: SparkCluster) -> dict[str, int]:
 
 
 def living(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Without zombies: a node does not always reap the shell that worked out its command line."""
+    """Without zombies: a node does not always reap the shell that built its command line."""
     found = []
     for process in processes:
         with contextlib.suppress(psutil.Error):
@@ -141,7 +141,7 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
         assert len(started) >= 7
         assert set(started) <= set(marked(guard.mark))
         worker = pids_by_name(cluster)["worker 1"]
-        # Only what is paused outlives its worker, whose end it would notice.
+        # A running child ends with its worker; a paused one does not.
         left = living(psutil.Process(worker).children(recursive=True))
         for process in left:
             process.suspend()
@@ -156,7 +156,7 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
     assert living(started) == []
     program.kill()
     program.wait()
-    # Spark may have started others in the place of those that were lost.
+    # Spark may have replaced the executors that were lost.
     kept = {log.name.partition("-executor-")[0] for log in tmp_path.glob("*-executor-*.log")}
     assert kept == {"spark-worker-1", "spark-worker-2"}
 

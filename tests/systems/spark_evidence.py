@@ -1,4 +1,4 @@
-"""Runs on Spark that a known limit held back, and one without a limit."""
+"""Runs on Spark with a known limit, and one without."""
 
 from __future__ import annotations
 

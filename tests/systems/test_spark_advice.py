@@ -121,7 +121,7 @@ def test_the_settings_of_the_system_enter_its_advice() -> None:
     assert "9 partitions on 2 cores" in large["shuffle"].shown_by
 
 
-def test_what_the_evidence_needs_follows_from_the_settings() -> None:
+def test_cores_tasks_and_place_follow_from_the_settings() -> None:
     system = SparkSystem(master="local[3]")
     assert (system.cores_used, system.keyed_tasks, system.bounded_pulls) == (3, 3, False)
     assert SparkSystem(shuffle_partitions=7, max_events_per_batch=10).keyed_tasks == 7

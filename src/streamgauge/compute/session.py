@@ -1,4 +1,4 @@
-"""Spark sessions of ours: for the system under test and for the calculation after the run."""
+"""Spark sessions of the station: for the system under test, and for the calculation after a run."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ if TYPE_CHECKING:
 
 
 def is_local(master: str) -> bool:
-    """Does everything run on this machine, so that loopback is enough?"""
+    """Whether all processes of the session run on this machine."""
     return master.startswith("local")
 
 
 def spark_env(master: str) -> dict[str, str]:
-    """Environment of a process that is going to start a session."""
+    """Environment of a process that will start a session."""
     env = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if is_local(master):
-        # A machine need not be able to resolve its own name.
+        # Some machines cannot resolve their own name.
         env["SPARK_LOCAL_IP"] = "127.0.0.1"
     return env
 
 
 def python_sockets(scratch: Path) -> dict[str, str]:
-    """Between a JVM and its Python workers on one machine events pass a sixth faster through Unix
-    sockets than over loopback. Their paths have an end: where the folder's is too long, loopback.
+    """Connects a JVM with its Python workers by Unix sockets, a sixth faster than by loopback.
+
+    Empty if the folder's path is too long for a socket: then Spark uses loopback.
     """
     if len(os.fsencode(scratch)) + _SOCKET_NAME > _LONGEST_SOCKET_PATH:
         return {}
@@ -42,15 +43,15 @@ def python_sockets(scratch: Path) -> dict[str, str]:
 def open_session(
     name: str, master: str, scratch: Path, conf: Mapping[str, str], *, short: bool = False
 ) -> SparkSession:
-    """A session that leaves nothing outside the scratch folder.
+    """A session that writes below the scratch folder only.
 
-    A short one, for seconds of work, is not compiled to the last bit: it starts in half the time.
+    `short`: for seconds of work. The JVM compiles less, so the session starts in half the time.
     """
     from pyspark.sql import SparkSession
 
     os.environ.update(spark_env(master))
-    quiet = scratch / "log4j2.properties"
-    quiet.write_text(_LOGGING)
+    logging_file = scratch / "log4j2.properties"
+    logging_file.write_text(LOGGING.format(level="error"))
     defaults = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -59,9 +60,9 @@ def open_session(
         "spark.local.dir": str(scratch / "local"),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.driver.extraJavaOptions": (
-            f"-Dlog4j2.configurationFile={quiet.as_uri()} -Djava.io.tmpdir={scratch} "
-            # A JVM without memory does not fail but crawls; better it ends, and is named.
-            f"-XX:-UsePerfData -XX:+ExitOnOutOfMemoryError {_SHORT_LIVED if short else ''}"
+            f"-Dlog4j2.configurationFile={logging_file.as_uri()} -Djava.io.tmpdir={scratch} "
+            # A JVM without memory would go on very slowly instead of failing.
+            f"-XX:-UsePerfData -XX:+ExitOnOutOfMemoryError {LIGHT_JVM if short else ''}"
         ),
     }
     if is_local(master):
@@ -77,14 +78,15 @@ def open_session(
 
 _SOCKET_NAME = len("/.00000000-0000-0000-0000-000000000000.sock")
 _LONGEST_SOCKET_PATH = 103
-"""Of macOS; Linux takes a little more."""
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_LOGGING = """\
-rootLogger.level = error
+"""The limit of macOS; that of Linux is slightly higher."""
+LIGHT_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of a JVM with little work: it starts sooner if little is compiled."""
+LOGGING = """\
+rootLogger.level = {level}
 rootLogger.appenderRef.stderr.ref = stderr
 appender.console.type = Console
 appender.console.name = stderr
 appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex
+appender.console.layout.pattern = %d{{HH:mm:ss.SSS}} %p %c{{1}}: %m%n%ex
 """

@@ -1,4 +1,4 @@
-"""Runs vectorised work in parallel on Spark: a list of pieces in, Arrow record batches out."""
+"""Runs work in parallel on Spark: a list of pieces in, Arrow record batches out."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ def spread(
     work: Callable[[Iterator[Piece]], Iterator[pa.RecordBatch]],
     schema: pa.Schema,
 ) -> DataFrame:
-    """A DataFrame whose partitions are made by `work`, each from its share of the pieces."""
+    """A DataFrame of the record batches that `work` makes of the pieces."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     tasks = max(1, min(len(pieces), TASKS_PER_CORE * spark.sparkContext.defaultParallelism))
 
     def partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            numbers = batch.column(0).to_pylist()
-            yield from work(pieces[number] for number in numbers)
+            yield from work(pieces[number] for number in batch.column(0).to_pylist())
 
     numbers = spark.range(0, len(pieces), 1, tasks)
     return numbers.mapInArrow(partition, from_arrow_schema(schema))

@@ -1,7 +1,6 @@
 """The calculation after a trial, in a process of its own: `python -m … CONFIG`.
 
-Reads the directory of the trial, writes nothing into it; answers `calculate {work}` with the
-findings, as often as it is asked.
+It answers every command `calculate {work}` with the findings, and writes no files.
 """
 
 from __future__ import annotations
@@ -14,21 +13,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.measure import latency
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Histogram, Latency, LatencySeries, Validation
-from streamgauge.measure.validation import validate
 from streamgauge.parts import read_parts
 from streamgauge.processes.component import Console
 from streamgauge.queries.load import build_query
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 class CalculationConfig(BaseModel):
-    """Where the calculation runs."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     master: str
@@ -36,7 +31,7 @@ class CalculationConfig(BaseModel):
 
 
 class CalculationWork(BaseModel):
-    """What a trial has left behind."""
+    """The files of a trial."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -46,8 +41,6 @@ class CalculationWork(BaseModel):
 
 
 class Findings(BaseModel):
-    """What came out of the calculation."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     latency: Latency = Latency()
@@ -58,18 +51,22 @@ class Findings(BaseModel):
 
 def calculate(spark: SparkSession, work: CalculationWork, console: Console | None) -> Findings:
     """Latencies and validation of a finished run."""
+    # The station imports this module for its models, without the cost of PySpark.
+    from streamgauge.measure import latency
+    from streamgauge.measure.validation import validate
 
-    def tell(name: str) -> None:
+    def begin(name: str) -> None:
         if console is not None:
             console.emit("phase", name=name)
 
     record = RunRecord.model_validate_json(work.record.read_text())
     query = build_query(record.query)
-    results = _results(spark, work.results)
+    parts = sorted(str(part) for part in work.results.glob("part-*.parquet"))
+    results = spark.read.parquet(*parts) if parts else None
     warm_up_s = record.warm_up_us / 1e6
     findings = Findings()
     if results is not None:
-        tell("calculating latencies")
+        begin("calculating latencies")
         handovers = latency.Handovers(
             [read_parts(folder) for folder in folders] for folders in work.handovers.values()
         )
@@ -81,14 +78,9 @@ def calculate(spark: SparkSession, work: CalculationWork, console: Console | Non
             histogram=latency.histogram(rows, warm_up_s),
         )
         rows.unpersist()
-    tell("validating the results")
+    begin("validating the results")
     validation = validate(spark, query, record, results)
     return findings.model_copy(update={"validation": validation})
-
-
-def _results(spark: SparkSession, folder: Path) -> DataFrame | None:
-    parts = sorted(str(part) for part in folder.glob("part-*.parquet"))
-    return spark.read.parquet(*parts) if parts else None
 
 
 def main() -> None:
@@ -106,8 +98,8 @@ def main() -> None:
             console.emit("finished", findings=findings.model_dump())
     except Exception as error:
         traceback.print_exc()
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        console.emit("failed", reason=(lines[0] if lines else type(error).__name__)[:300])
+        lines = (line for line in str(error).splitlines() if line.strip())
+        console.emit("failed", reason=next(lines, type(error).__name__)[:300])
         os._exit(1)
 
 

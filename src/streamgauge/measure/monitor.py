@@ -1,12 +1,14 @@
-"""Watches CPU, memory, disk and network of driver, system and sink, from outside the system."""
+"""Samples CPU, memory, disk and network of driver, system and sink from outside the system."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pyarrow as pa
@@ -31,8 +33,8 @@ _MB = 1e6
 
 
 @dataclass
-class _Last:
-    """What the processes of a role had used at the last look."""
+class _Totals:
+    """What the processes of a role had used at the last sample."""
 
     cpu_s: dict[int, float] = field(default_factory=dict)
     written: dict[int, int] = field(default_factory=dict)
@@ -40,7 +42,7 @@ class _Last:
 
 
 class Monitor:
-    """A thread of the runner; its own CPU time is counted and reported."""
+    """A thread of the runner that samples all roles; its own CPU time is counted."""
 
     def __init__(
         self,
@@ -54,7 +56,7 @@ class Monitor:
             name: Traffic() for name, role in roles.items() if role.network_bytes is None
         }
         self._writer = PartWriter(folder)
-        self._last = {name: _Last() for name in roles}
+        self._last = {name: _Totals() for name in roles}
         self._stopping = threading.Event()
         self._own_cpu_s = 0.0
         self._samples = 0
@@ -73,103 +75,92 @@ class Monitor:
         return MonitorCost(cpu_percent=100 * self._own_cpu_s / elapsed, samples=self._samples)
 
     def _watch(self) -> None:
-        looked_at = time.monotonic()
-        connections = self._sockets()
-        for name in self._roles:
-            self._look(name, connections)
+        sampled_at = time.monotonic()
+        # The first sample has no previous one to compare with.
+        self._sample(EVERY_S)
         while not self._stopping.wait(EVERY_S):
             now = time.monotonic()
-            connections = self._sockets()
-            rows = [self._row(name, now - looked_at, connections) for name in self._roles]
-            looked_at = now
+            rows = self._sample(now - sampled_at)
+            sampled_at = now
             self._samples += 1
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            self._writer.append(pa.record_batch(columns, schema=SCHEMA))
+            self._writer.append(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
             self._own_cpu_s = time.thread_time()
 
-    def _sockets(self) -> Connections | None:
-        """Asked for once per sample, and only when there is a role that needs them."""
-        return self._connections() if self._traffic else None
+    def _sample(self, seconds: float) -> list[dict[str, Any]]:
+        """One row per role: use since the last sample, that many seconds ago."""
+        connections = self._connections() if self._traffic else None
+        return [self._row(name, seconds, connections) for name in self._roles]
 
-    def _row(
-        self, name: str, seconds: float, connections: Connections | None
-    ) -> tuple[int, str, float, float, float, float | None]:
-        cpu_s, memory, written, network = self._look(name, connections)
-        return (
-            time.time_ns() // 1_000,
-            name,
-            100 * cpu_s / seconds,
-            memory / _MB,
-            written / _MB / seconds,
-            None if network is None else network / _MB / seconds,
-        )
-
-    def _look(
-        self, name: str, connections: Connections | None
-    ) -> tuple[float, int, int, int | None]:
-        """CPU seconds and bytes written and exchanged since the last look, and memory now, of a
-        process tree."""
-        role, last = self._roles[name], self._last[name]
-        cpu_s: dict[int, float] = {}
-        written: dict[int, int] = {}
+    def _row(self, name: str, seconds: float, connections: Connections | None) -> dict[str, Any]:
+        role, last, total = self._roles[name], self._last[name], _Totals()
         memory = 0
         processes = _trees(role.pids())
         for process in processes:
-            try:
-                with process.oneshot():
-                    times = process.cpu_times()
-                    cpu_s[process.pid] = times.user + times.system
-                    memory += process.memory_info().rss
-                    written[process.pid] = process.io_counters().write_bytes
-            except (psutil.Error, AttributeError):
-                continue
-        used = sum(cpu - last.cpu_s.get(pid, 0.0) for pid, cpu in cpu_s.items())
-        wrote = sum(count - last.written.get(pid, 0) for pid, count in written.items())
+            # Some systems have no I/O counters.
+            with suppress(psutil.Error, AttributeError), process.oneshot():
+                times = process.cpu_times()
+                total.cpu_s[process.pid] = times.user + times.system
+                memory += process.memory_info().rss
+                total.written[process.pid] = process.io_counters().write_bytes
+        cpu_s = sum(used - last.cpu_s.get(pid, 0.0) for pid, used in total.cpu_s.items())
+        written = sum(count - last.written.get(pid, 0) for pid, count in total.written.items())
         exchanged: int | None = None
-        network = 0
         if role.network_bytes is not None:
-            network = role.network_bytes()
-            exchanged = max(0, network - last.network)
+            total.network = role.network_bytes()
+            exchanged = max(0, total.network - last.network)
         elif connections is not None:
-            pids = [process.pid for process in processes]
-            exchanged = self._traffic[name].grown(pids, connections)
-        self._last[name] = _Last(cpu_s, written, network)
-        return max(0.0, used), memory, max(0, wrote), exchanged
+            exchanged = self._traffic[name].grown([p.pid for p in processes], connections)
+        self._last[name] = total
+        return {
+            "time_us": time.time_ns() // 1_000,
+            "role": name,
+            "cpu_percent": 100 * max(0.0, cpu_s) / seconds,
+            "memory_mb": memory / _MB,
+            "disk_mb_per_s": max(0, written) / _MB / seconds,
+            "network_mb_per_s": None if exchanged is None else exchanged / _MB / seconds,
+        }
 
 
 def _trees(pids: Sequence[int]) -> list[psutil.Process]:
+    """The processes and their descendants."""
     found: list[psutil.Process] = []
     for pid in pids:
-        try:
+        with suppress(psutil.Error):
             root = psutil.Process(pid)
             found += [root, *root.children(recursive=True)]
-        except psutil.Error:
-            continue
     return found
 
 
 def resource_series(samples: pa.Table | None, start_us: int) -> Resources:
-    """The samples as they are drawn; seconds since the load began."""
+    """The samples as they are drawn; times are seconds since the load began."""
     if samples is None:
         return Resources()
-    rows = samples.to_pylist()
-    times = sorted({row["time_us"] for row in rows if row["role"] == rows[0]["role"]})
-    roles: dict[str, ResourceSeries] = {}
-    for name in dict.fromkeys(row["role"] for row in rows):
-        own = [row for row in rows if row["role"] == name]
-        network = [row["network_mb_per_s"] for row in own]
-        roles[name] = ResourceSeries(
-            cpu_percent=[round(row["cpu_percent"], 1) for row in own],
-            memory_mb=[round(row["memory_mb"], 1) for row in own],
-            disk_mb_per_s=[round(row["disk_mb_per_s"], 3) for row in own],
-            # With a gap its values would stand beside the wrong times.
-            network_mb_per_s=[] if None in network else [round(value, 3) for value in network],
-        )
-    return Resources(time_s=[round((t - start_us) / 1e6, 3) for t in times], roles=roles)
+    by_role: dict[str, list[dict[str, Any]]] = {}
+    for row in samples.to_pylist():
+        by_role.setdefault(row["role"], []).append(row)
+    times_us = [row["time_us"] for row in next(iter(by_role.values()))]
+
+    def column(rows: list[dict[str, Any]], name: str, digits: int) -> list[float]:
+        """Empty if a value is missing: the others would be at the wrong times."""
+        values = [row[name] for row in rows]
+        return [] if None in values else [round(value, digits) for value in values]
+
+    return Resources(
+        time_s=[round((time_us - start_us) / 1e6, 3) for time_us in times_us],
+        roles={
+            name: ResourceSeries(
+                cpu_percent=column(rows, "cpu_percent", 1),
+                memory_mb=column(rows, "memory_mb", 1),
+                disk_mb_per_s=column(rows, "disk_mb_per_s", 3),
+                network_mb_per_s=column(rows, "network_mb_per_s", 3),
+            )
+            for name, rows in by_role.items()
+        },
+    )
 
 
 def resource_summary(series: Resources, load_s: float) -> dict[str, ResourceSummary]:
-    """Means over the time of the load."""
+    """Means, maxima and totals over the time of the load."""
     during = [i for i, t in enumerate(series.time_s) if i > 0 and 0 <= t <= load_s]
     if not during:
         return {}

@@ -1,4 +1,4 @@
-"""The record of a finished load, from which everything is calculated."""
+"""The record of a finished load, from which the figures are calculated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streamgauge.version import FORMAT_VERSION
 
 
 class SourceRecord(InstanceStatus):
-    """A driver instance at the end of the load, and how its queue was judged."""
+    """A driver instance at the end of the load, and the objection of its policy."""
 
     queue_limits: tuple[int, int, int]
     """q_a, q_b and q_n, in events."""
@@ -35,15 +35,15 @@ class RunRecord(BaseModel):
     start_us: int
     """Wall-clock time at which the load began, microseconds since 1970."""
     end_us: int
-    """Length of the load; shorter than planned when it was cut."""
+    """Length of the load; shorter than planned if it was cut."""
     closed_us: int
     """Wall-clock time after which results count as late."""
     drained: bool
-    """Did the system report before the time-out that it had processed everything?"""
+    """Whether the system reported before the time-out that it had processed everything."""
     ended_early: str = ""
-    """Why the load was cut although every policy was satisfied; only a search does so."""
+    """Why a search cut the load although no policy objected."""
     dropped: list[str] = []
-    """Connections that the system dropped, in words."""
+    """Connections that the system dropped, as sentences."""
     instances: list[SourceRecord]
 
     @cached_property
@@ -53,7 +53,7 @@ class RunRecord(BaseModel):
 
     @property
     def input_hash(self) -> str:
-        """Of every event that was offered, and of what its columns mean."""
+        """Of all events that were offered, and of what their columns mean."""
         streams = {name: one.source.meaning for name, one in self.load.streams.items()}
         text = f"{self.fingerprint:016x} {json.dumps(streams, sort_keys=True)}"
         return xxhash.xxh3_64_hexdigest(text.encode())

@@ -1,4 +1,4 @@
-"""Counts the bytes that processes exchange with others over TCP, as the kernel counts them."""
+"""The bytes that processes exchange with others over TCP, as the kernel counts them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 _SOCK_DIAG = 4
@@ -16,7 +17,7 @@ _ERROR, _DONE = 2, 3
 _INFO = 2
 _ESTABLISHED, _FIN_WAIT_1, _FIN_WAIT_2, _CLOSE_WAIT = 1, 4, 5, 8
 _OPEN = 1 << _ESTABLISHED | 1 << _FIN_WAIT_1 | 1 << _FIN_WAIT_2 | 1 << _CLOSE_WAIT
-"""A connection of which one side has said all it has to say still moves bytes."""
+"""A connection that one side has closed still carries bytes of the other."""
 _HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBxI48x")
 _MESSAGE = struct.Struct("=4x2s2s16s16s28xI")
@@ -28,12 +29,12 @@ _LONGEST_WAIT_S = 1.0
 
 @dataclass(frozen=True)
 class Connection:
-    """One end of an open TCP connection; the other end may have its own."""
+    """One end of an open TCP connection."""
 
     local: bytes
     peer: bytes
     moved: int
-    """Payload sent and acknowledged, and received, since it was opened."""
+    """Payload acknowledged or received since it was opened."""
 
 
 Connections = Mapping[int, Connection]
@@ -41,7 +42,7 @@ Connections = Mapping[int, Connection]
 
 
 def open_connections() -> Connections | None:
-    """Those of all processes; None where the kernel does not tell."""
+    """Those of all processes; None if the kernel does not report them."""
     if sys.platform != "linux":
         return None
     try:
@@ -57,16 +58,16 @@ def open_connections() -> Connections | None:
 
 
 class Traffic:
-    """What a set of processes exchanges with all others, from look to look."""
+    """The bytes that a set of processes exchanges with all others."""
 
     def __init__(self) -> None:
-        # What is closed stays in here: a socket that one look has missed is not a new one.
+        # Closed sockets stay: one that a sample has missed is not a new one.
         self._seen: dict[int, int] = {}
 
     def grown(self, pids: Iterable[int], connections: Connections) -> int:
-        """Bytes since the last look; a connection that is new counts from its beginning.
+        """Bytes since the last sample, without connections between two of the processes.
 
-        One between two of the processes is left out.
+        A new connection counts from its beginning.
         """
         own = {inode: connections[inode] for inode in _socket_inodes(pids) if inode in connections}
         ends = {(connection.local, connection.peer) for connection in own.values()}
@@ -94,27 +95,21 @@ def _dump(kernel: socket.socket, family: int) -> Iterator[tuple[int, Connection]
                     raise OSError(-code, os.strerror(-code))
                 return
             local_port, peer_port, local, peer, inode = _MESSAGE.unpack_from(body)
-            # What no process holds any more may have no counters either.
+            # A socket without a process may have no counters.
             if inode:
                 acked, received = _ACKED_AND_RECEIVED.unpack_from(_info(body))
-                yield (
-                    inode,
-                    Connection(
-                        local=_address(family, local) + local_port,
-                        peer=_address(family, peer) + peer_port,
-                        moved=acked + received,
-                    ),
-                )
+                ends = _address(family, local) + local_port, _address(family, peer) + peer_port
+                yield inode, Connection(*ends, moved=acked + received)
             at += _aligned(length)
 
 
 def _address(family: int, raw: bytes) -> bytes:
-    """The same for both ends, although one may call an IPv4 address by its name in IPv6."""
+    """The same at both ends: one may have an IPv4 address in its IPv6 form."""
     return raw[:4] if family == socket.AF_INET else raw.removeprefix(_MAPPED)
 
 
 def _info(body: bytes) -> bytes:
-    """Empty when there is none; that of an old kernel is too short for the counters."""
+    """Empty if there is none; that of an old kernel is too short for the counters."""
     at = _MESSAGE.size
     while at < len(body):
         length, kind = _ATTRIBUTE.unpack_from(body, at)
@@ -131,16 +126,11 @@ def _aligned(length: int) -> int:
 def _socket_inodes(pids: Iterable[int]) -> set[int]:
     found = set()
     for pid in pids:
-        try:
-            entries = list(os.scandir(f"/proc/{pid}/fd"))
-        except OSError:
-            continue
-        for entry in entries:
-            try:
-                # A JVM holds hundreds of files: a Path for each would cost three times as much.
-                kind, _, inode = os.readlink(entry.path).partition(":[")  # noqa: PTH115
-            except OSError:
-                continue
-            if kind == "socket":
-                found.add(int(inode.removesuffix("]")))
+        with suppress(OSError):
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with suppress(OSError):
+                    # A JVM has hundreds of open files: Path takes three times as long.
+                    kind, _, inode = os.readlink(entry.path).partition(":[")  # noqa: PTH115
+                    if kind == "socket":
+                        found.add(int(inode.removesuffix("]")))
     return found

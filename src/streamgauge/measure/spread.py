@@ -1,4 +1,4 @@
-"""How far repetitions lie apart: mean, deviation and Student's interval, without SciPy."""
+"""Mean, deviation and confidence interval of repetitions, without SciPy."""
 
 from __future__ import annotations
 
@@ -14,37 +14,28 @@ _PRACTICALLY_NORMAL = 1e6
 
 
 def spread_of(values: Sequence[float]) -> Spread:
-    """One figure over its repetitions, with the 95 % interval of its mean.
-
-    A single repetition has neither deviation nor interval: nothing is known of its noise.
-    """
-    numbers = [float(value) for value in values]
+    """One figure over its repetitions; a single one has neither deviation nor interval."""
+    count, numbers = len(values), [float(value) for value in values]
     if not numbers:
         raise ValueError("a spread needs at least one value")
     if not all(map(math.isfinite, numbers)):
         raise ValueError(f"a spread needs finite values, not {numbers}")
     least, most = min(numbers), max(numbers)
-    # A mean that is off by its last digit must not leave the range of the values.
+    # Rounding must not move the mean out of the range of the values.
     mean = min(max(fmean(numbers), least), most)
-    if len(numbers) == 1:
-        return Spread(count=1, mean=mean, min=least, max=most)
+    alone = Spread(count=count, mean=mean, min=least, max=most)
+    if count == 1:
+        return alone
     deviation = stdev(numbers)
-    margin = student_quantile(CONFIDENCE, len(numbers) - 1) * deviation / math.sqrt(len(numbers))
-    return Spread(
-        count=len(numbers),
-        mean=mean,
-        deviation=deviation,
-        low=mean - margin,
-        high=mean + margin,
-        min=least,
-        max=most,
-    )
+    margin = student_quantile(CONFIDENCE, count - 1) * deviation / math.sqrt(count)
+    interval = {"deviation": deviation, "low": mean - margin, "high": mean + margin}
+    return alone.model_copy(update=interval)
 
 
 def student_quantile(confidence: float, degrees: float) -> float:
-    """The t within which Student's distribution lies with that probability, on both sides.
+    """The t of Student's distribution: 0.95 with 2 degrees of freedom → 4.303.
 
-    0.95 with 2 degrees of freedom → 4.303. The degrees need not be whole, as Welch's are not.
+    Both sides count. Welch's degrees of freedom are not whole numbers.
     """
     if not 0 < confidence < 1 or not degrees > 0:
         raise ValueError(f"no quantile for confidence {confidence} and {degrees} degrees")
@@ -64,10 +55,8 @@ def student_quantile(confidence: float, degrees: float) -> float:
 
 def probability_beyond(t: float, degrees: float) -> float:
     """The probability that Student's variable lies further than ±t from 0."""
-    square = t * t
-    return _incomplete_beta(
-        degrees / (degrees + square), square / (degrees + square), degrees / 2, 0.5
-    )
+    total = degrees + t * t
+    return _incomplete_beta(degrees / total, t * t / total, degrees / 2, 0.5)
 
 
 def _incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
@@ -76,7 +65,7 @@ def _incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
         return 0.0 if x <= 0 else 1.0
     logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     front = math.exp(logarithm + a * math.log(x) + b * math.log(rest))
-    # The continued fraction converges quickly only on this side of the distribution's mean.
+    # The continued fraction converges quickly on this side of the distribution's mean only.
     if x < (a + 1) / (a + b + 2):
         return front * _continued_fraction(x, a, b) / a
     return 1 - front * _continued_fraction(rest, b, a) / b
@@ -84,21 +73,20 @@ def _incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
 
 def _continued_fraction(x: float, a: float, b: float) -> float:
     """Lentz's evaluation of the fraction of the incomplete beta function."""
-    tiny = 1e-300
+
+    def not_zero(value: float) -> float:
+        return value if abs(value) > 1e-300 else 1e-300
+
     c = 1.0
-    d = 1 / _not_zero(1 - (a + b) * x / (a + 1), tiny)
+    d = 1 / not_zero(1 - (a + b) * x / (a + 1))
     value = d
     for step in range(1, 100_000):
         even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
         odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
         for term in (even, odd):
-            d = 1 / _not_zero(1 + term * d, tiny)
-            c = _not_zero(1 + term / c, tiny)
+            d = 1 / not_zero(1 + term * d)
+            c = not_zero(1 + term / c)
             value *= c * d
         if abs(c * d - 1) < 1e-15:
             break
     return value
-
-
-def _not_zero(value: float, tiny: float) -> float:
-    return value if abs(value) > tiny else tiny

@@ -23,7 +23,7 @@ FAULTS = ("missing", "extra", "duplicate", "wrong", "late")
 
 
 class Verdict(str, Enum):
-    """Are the results of the run right? `measure/verdict.py` has the order of severity."""
+    """Whether the results of the run are right; `measure/verdict.py` has the order of severity."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -49,7 +49,7 @@ class _Figures(BaseModel):
 
 
 class LatencyStatistics(_Figures):
-    """Exact statistics over all results; a quantile that the sample cannot carry is None."""
+    """Exact statistics over all results; a quantile is None if there are too few results."""
 
     count: int = 0
     mean: float | None = None
@@ -80,9 +80,7 @@ class Validation(_Figures):
     wrong: int | None = None
     late: int | None = None
     oracle: str = Field(default="", description="what the results were compared with")
-    input_matches: bool | None = Field(
-        default=None, description="was the input of the oracle equal to that of the system?"
-    )
+    input_matches: bool | None = Field(default=None, description="of oracle and system")
     examples: list[str] = []
 
 
@@ -93,8 +91,6 @@ class ThresholdResult(_Figures):
 
 
 class InstanceSummary(_Figures):
-    """What one driver instance did."""
-
     instance: int
     stream: str
     offered: int
@@ -106,14 +102,12 @@ class InstanceSummary(_Figures):
 
 
 class MonitorCost(_Figures):
-    """What the monitor itself used: CPU as a share of one core."""
-
-    cpu_percent: float = 0.0
+    cpu_percent: float = Field(default=0.0, description="of one core, by the monitor itself")
     samples: int = 0
 
 
 class ResourceSummary(_Figures):
-    """Mean use of one role (driver, system, sink) while the load ran."""
+    """Use by one role (driver, system, sink) during the load."""
 
     cpu_percent_mean: float
     memory_mb_max: float
@@ -150,23 +144,19 @@ class Case(_Figures):
     varied: dict[str, object] = {}
     trials: list[int] = Field(default=[], description="places in `trials`")
     figures: dict[str, Spread] = Field(default={}, description="by name, such as event_time.p99")
-    growing: bool = Field(
-        default=False, description="latency grew steadily in a trial, so a mean has no meaning"
-    )
+    growing: bool = Field(default=False, description="latency grew in a trial: no mean latency")
 
 
 class Limit(_Figures):
-    """What limited a run, or would limit it next, and the figure that shows it."""
+    """What limited a run, or would limit it at a higher rate, and the figure that shows it."""
 
     kind: str = Field(description="driver, CPU, hot key, source, …; a system may add others")
     label: str = Field(default="", description="the kind, as a report shows it")
     meaning: str = Field(default="", description="of the kind, in one sentence")
-    shown_by: str = Field(description="the figure, in words and with its number")
+    shown_by: str = Field(description="a sentence with the figure")
     advice: str
-    strength: float = Field(description="0 … 1: how much of the time it explains")
-    self_reported: bool = Field(
-        default=False, description="a figure in it is the system's own, not measured from outside"
-    )
+    strength: float = Field(description="0 … 1: the share of time or capacity that it explains")
+    self_reported: bool = Field(default=False, description="has a figure that the system reports")
 
 
 class DerivedFigure(_Figures):
@@ -186,20 +176,18 @@ class Published(_Figures):
     ours: float | None = None
     varied: dict[str, object] = Field(default={}, description="the case of ours beside it")
     note: str = ""
-    derived: DerivedFigure | None = Field(
-        default=None, description="set where `figure` is not one of our own figures"
-    )
+    derived: DerivedFigure | None = Field(default=None, description="if `figure` is none of ours")
 
 
 class _Head(_Figures):
-    """What every summary begins with: the run, its verdict, and how to repeat it."""
+    """The first fields of every summary: the run, its verdict, and how to repeat it."""
 
     format_version: int = FORMAT_VERSION
     name: str
     run: str = Field(description="name of the run directory")
     status: Status = Status.FINISHED
     verdict: Verdict = Verdict.UNKNOWN
-    reasons: list[str] = Field(default=[], description="why the verdict is not valid, in words")
+    reasons: list[str] = Field(default=[], description="why the verdict is not valid")
     sustained: bool | None = None
     thresholds: list[ThresholdResult] = []
     input_hash: str = ""
@@ -228,13 +216,11 @@ class MeasuredFigures(_Figures):
 class SearchFigures(_Figures):
     """The figures of one search."""
 
-    maximum_sustainable_per_s: float | None = Field(
-        default=None, description="found by a search and confirmed"
-    )
+    maximum_sustainable_per_s: float | None = Field(default=None, description="confirmed")
     passed: float | None = Field(default=None, description="highest rate that passed")
     failed: float | None = Field(default=None, description="lowest rate that failed")
     tries: list[Try] = Field(default=[], description="every probe of the search, in order")
-    confidence: str = Field(default="", description="of the maximum, in words")
+    confidence: str = Field(default="", description="of the maximum, as a sentence")
 
 
 class TrialSummary(SearchFigures, MeasuredFigures, _Head):
@@ -267,14 +253,13 @@ Summary = TrialSummary | StudySummary
 
 
 def read_summary(path: Path) -> Summary:
-    """The summary in a file; only that of a study has `trials`."""
+    """The summary in a file: that of a study if it has `trials`."""
     data = _read(path)
     kind: type[Summary] = StudySummary if "trials" in data else TrialSummary
     return kind.model_validate(data)
 
 
 def read_trial_summary(path: Path) -> TrialSummary:
-    """The summary of one trial."""
     return TrialSummary.model_validate(_read(path))
 
 
@@ -312,7 +297,7 @@ class Histogram(_Figures):
 
 
 class PullSeries(_Figures):
-    """The data-pull graph, all driver instances together."""
+    """The data-pull graph, the sum of all driver instances."""
 
     time_s: list[float] = []
     offered_per_s: list[float] = []
@@ -333,7 +318,7 @@ class Resources(_Figures):
 
 
 class Series(_Figures):
-    """`RUN/series.json`: everything that is drawn."""
+    """`RUN/series.json`: all series that a report draws."""
 
     load_s: float = Field(default=0.0, description="length of the load")
     warm_up_s: float = Field(default=0.0, description="the shaded part, left out of the figures")

@@ -1,4 +1,4 @@
-"""Rates that the driver observed: offered, drained, queued and processed, over all instances."""
+"""Rates over all driver instances: offered, drained and processed."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ LEAST_PULLS = 3
 
 
 def pull_series(tables: list[pa.Table | None]) -> PullSeries:
-    """The data-pull graph: the samples of all instances on one grid of time."""
+    """The data-pull graph: the sum of all instances on one grid of time."""
     seen = [table for table in tables if table is not None and table.num_rows]
     if not seen:
         return PullSeries()
     end = max(table.column("time_us")[-1].as_py() for table in seen)
     step = STEP_US * max(1, -(-end // (STEP_US * MOST_POINTS)))
     grid = np.arange(0, end + step, step)
-    totals = {
-        name: np.sum([_at(table, name, grid) for table in seen], axis=0)
-        for name in ("offered", "drained", "queued")
-    }
+    offered, drained, queued = (
+        _total(seen, name, grid) for name in ("offered", "drained", "queued")
+    )
     per_s = 1e6 / step
     return PullSeries(
         time_s=[round(float(t) / 1e6, 3) for t in grid[1:]],
-        offered_per_s=[round(float(d) * per_s, 1) for d in np.diff(totals["offered"])],
-        drained_per_s=[round(float(d) * per_s, 1) for d in np.diff(totals["drained"])],
-        queued=[round(float(q)) for q in totals["queued"][1:]],
+        offered_per_s=[round(float(d) * per_s, 1) for d in np.diff(offered)],
+        drained_per_s=[round(float(d) * per_s, 1) for d in np.diff(drained)],
+        queued=[round(float(q)) for q in queued[1:]],
     )
 
 
-def _at(table: pa.Table, name: str, grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    times = np.concatenate(([0], table.column("time_us").to_numpy()))
-    values = np.concatenate(([0], table.column(name).to_numpy()))
-    return np.interp(grid, times, values)
+def _total(tables: list[pa.Table], name: str, grid: NDArray[np.int64]) -> NDArray[np.float64]:
+    totals = np.zeros(len(grid))
+    for table in tables:
+        times = np.concatenate(([0], table.column("time_us").to_numpy()))
+        totals += np.interp(grid, times, np.concatenate(([0], table.column(name).to_numpy())))
+    return totals
 
 
 def mean_rates(
@@ -54,18 +55,16 @@ def mean_rates(
     if not seen:
         return None, None
     last = end_us or min(table.column("time_us")[-1].as_py() for table in seen)
-    at_end = np.array([last])
-    offered = sum(float(_at(table, "offered", at_end)[0]) for table in seen)
-    drained = sum(float(_at(table, "drained", at_end)[0]) for table in seen)
-    seconds = max(1e-9, last / 1e6)
-    return round(offered / seconds, 1), round(drained / seconds, 1)
+    seconds, at_end = max(1e-9, last / 1e6), np.array([last])
+    offered, drained = (_total(seen, name, at_end)[0] for name in ("offered", "drained"))
+    return round(float(offered) / seconds, 1), round(float(drained) / seconds, 1)
 
 
 def processed_rate(pulls: Sequence[Pull], from_s: float, until_s: float) -> float | None:
     """Events per second of the processed pulls; a pull is processed when the next one begins.
 
-    The drained rate does not show this: a system may take everything that waits and process it
-    later. None with fewer than `LEAST_PULLS` pulls.
+    The drained rate can be higher: a system may pull all events that wait and process them later.
+    None with fewer than `LEAST_PULLS` pulls.
     """
     during = [pull for pull in pulls if from_s <= pull.start_s <= until_s]
     if len(during) < LEAST_PULLS:

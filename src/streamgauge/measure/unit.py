@@ -1,4 +1,4 @@
-"""What a figure is counted in: how its values are written, and how limits for it are read."""
+"""Units of figures: how values are written and limits are parsed."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Unit(str, Enum):
         return _WRITERS.get(self, writing.number)(value)
 
     def write_difference(self, size: float) -> str:
-        """The distance of two values: that of percentages is in points, since it is no share."""
+        """The difference of two values; that of percentages is in points."""
         text = self.write(size)
         return f"{text.removesuffix(' %')} points" if self is Unit.PERCENT else text
 
     def write_change(self, delta: float) -> str:
-        """A difference with its sign, also if it is positive."""
+        """A difference with its sign, `+` included."""
         if delta == 0:
             return "0"
         return f"{'+' if delta > 0 else '−'}{self.write_difference(abs(delta))}"

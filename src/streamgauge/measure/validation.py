@@ -1,11 +1,14 @@
-"""Compares what arrived with what was expected, on Spark, whatever the order of arrival."""
+"""Compares the results that arrived with the expected ones, on Spark, in any order of arrival."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import reduce
+from operator import and_
 
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812
 
 from streamgauge.compute.tasks import spread
 from streamgauge.events.spec import ARRIVAL
@@ -14,20 +17,19 @@ from streamgauge.measure.summary import FAULTS, Validation
 from streamgauge.queries.base import Query
 from streamgauge.queries.replay import Slice
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
 TOLERANCE = 1e-9
-"""Relative; floating-point sums may differ in their last digits with the order of summation."""
+"""Relative: the last digits of a floating-point sum depend on the order of summation."""
 EXAMPLES = 10
-# As text, because Spark has no unsigned numbers of 64 bits.
+_COMPARED = tuple(name for name in FAULTS if name != "late")
+"""The faults that a comparison finds; late results are found by their arrival."""
+# As text, because Spark has no unsigned integers of 64 bits.
 _FINGERPRINT = pa.schema([("fingerprint", pa.string())])
 
 
 def validate(
     spark: SparkSession, query: Query, record: RunRecord, results: DataFrame | None
 ) -> Validation:
-    """Counts of missing, extra, duplicate, wrong and late results."""
+    """Counts of expected, missing, extra, duplicate, wrong and late results."""
     expected = _expected(spark, query, record)
     if results is None:
         results = spark.createDataFrame([], expected.schema).selectExpr("*", f"0L AS {ARRIVAL}")
@@ -42,23 +44,14 @@ def validate(
     compared = _compared(expected, actual, keys, values)
     counts = _counts(compared)
     return Validation(
-        expected=counts["expected"],
-        actual=arrived["actual"],
-        missing=counts["missing"],
-        extra=counts["extra"],
-        duplicate=counts["duplicate"],
-        wrong=counts["wrong"],
-        late=arrived["late"],
         oracle=query.oracle_is,
         input_matches=_input_matches(spark, record),
-        examples=_examples(compared) if _is_bad(counts) else [],
-    )
+        examples=_examples(compared) if any(counts[name] for name in _COMPARED) else [],
+    ).model_copy(update={**counts, **arrived.asDict()})
 
 
 def _expected(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
-    """In append mode only what could close by the last event of the run."""
-    from pyspark.sql import functions as F  # noqa: N812
-
+    """In append mode only the results that could be complete by the last event of the run."""
     expected = query.expected(spark, record.replay)
     closes = query.shape.closes
     if query.output_mode == "append" and closes and closes.partition(".")[0] in expected.columns:
@@ -68,9 +61,6 @@ def _expected(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame
 
 def _final_updates(results: DataFrame, query: Query) -> DataFrame:
     """The last value of each key: in update mode a result is sent again whenever it changes."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812
-
     shape = query.shape
     newest_first = Window.partitionBy(*shape.keys).orderBy(
         F.col(shape.output_time).desc(), F.col(shape.input_time).desc()
@@ -82,20 +72,15 @@ def _final_updates(results: DataFrame, query: Query) -> DataFrame:
 def _compared(
     expected: DataFrame, actual: DataFrame, keys: list[str], values: list[str]
 ) -> DataFrame:
-    """One row per key: both lists of values, and what is wrong with them."""
-    from pyspark.sql import functions as F  # noqa: N812
-
+    """One row per key: both lists of values, and the counts of faults."""
     fields = values or keys
 
     def grouped(rows: DataFrame, side: str) -> DataFrame:
         return rows.groupBy(*keys).agg(F.collect_list(F.struct(*fields)).alias(side))
 
     def same(left: Column, right: Column) -> Column:
-        checks = [_same_value(left[name], right[name], types[name]) for name in fields]
-        both = checks[0]
-        for check in checks[1:]:
-            both = both & check
-        return both
+        checks = (_same_value(left[name], right[name], types[name]) for name in fields)
+        return reduce(and_, checks)
 
     types = dict(expected.dtypes)
     if keys:
@@ -108,10 +93,10 @@ def _compared(
         )
     else:
         joined = grouped(expected, "expected").crossJoin(grouped(actual, "actual"))
-    n_expected = F.coalesce(F.size("expected"), F.lit(0))
-    n_actual = F.coalesce(F.size("actual"), F.lit(0))
-    n_expected, n_actual = F.greatest(n_expected, F.lit(0)), F.greatest(n_actual, F.lit(0))
-    strange = F.size(F.filter("actual", lambda a: ~F.exists("expected", lambda e: same(a, e))))
+    # The size of null is null or −1.
+    n_expected = F.greatest(F.size("expected"), F.lit(0))
+    n_actual = F.greatest(F.size("actual"), F.lit(0))
+    unexpected = F.size(F.filter("actual", lambda a: ~F.exists("expected", lambda e: same(a, e))))
     unseen = F.size(F.filter("expected", lambda e: ~F.exists("actual", lambda a: same(a, e))))
     missing = F.greatest(n_expected - n_actual, F.lit(0))
     surplus = F.greatest(n_actual - n_expected, F.lit(0))
@@ -122,59 +107,41 @@ def _compared(
         missing.alias("missing"),
         F.when(known, 0).otherwise(surplus).alias("extra"),
         F.when(known, surplus).otherwise(0).alias("duplicate"),
-        # A value that was sent twice instead of another one is strange to nobody, but unseen.
-        F.when(known & (n_actual > 0), F.greatest(strange, unseen - missing))
+        # If a value arrived twice instead of another one, none is unexpected, but one is unseen.
+        F.when(known & (n_actual > 0), F.greatest(unexpected, unseen - missing))
         .otherwise(0)
         .alias("wrong"),
     )
 
 
 def _same_value(left: Column, right: Column, kind: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     if kind not in ("double", "float"):
         return left.eqNullSafe(right)
     near = F.abs(left - right) <= TOLERANCE * F.greatest(F.abs(left), F.abs(right))
     return left.eqNullSafe(right) | F.coalesce(near, F.lit(False))
 
 
-_BAD = tuple(name for name in FAULTS if name != "late")
-"""What comparing results finds; late ones are found by their arrival."""
-
-
 def _counts(compared: DataFrame) -> dict[str, int]:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    sums = [F.sum("n_expected").alias("expected"), *[F.sum(name).alias(name) for name in _BAD]]
-    row = compared.agg(*sums).collect()[0]
-    return {name: int(row[name] or 0) for name in ("expected", *_BAD)}
-
-
-def _is_bad(counts: dict[str, int]) -> bool:
-    return any(counts[name] for name in _BAD)
+    sums = {"expected": F.sum("n_expected"), **{name: F.sum(name) for name in _COMPARED}}
+    row = compared.agg(*sums.values()).collect()[0]
+    return {name: int(count or 0) for name, count in zip(sums, row, strict=True)}
 
 
 def _examples(compared: DataFrame) -> list[str]:
-    """A few of the bad results, as they are, for the report."""
-    bad = compared.where(" + ".join(_BAD) + " > 0").drop("n_expected").limit(EXAMPLES)
+    """A few of the faulty results, for the report."""
+    faulty = compared.where(" + ".join(_COMPARED) + " > 0").drop("n_expected").limit(EXAMPLES)
     texts = []
-    for row in bad.collect():
+    for row in faulty.collect():
         found = row.asDict(recursive=True)
-        what = [name for name in _BAD if found.pop(name)]
-        sides = {side: found.pop(side) for side in ("expected", "actual")}
-        texts.append(
-            f"{' and '.join(what)}: {_line(found)} expected {sides['expected']}"
-            f" got {sides['actual']}"
-        )
+        faults = " and ".join([name for name in _COMPARED if found.pop(name)])
+        expected, actual = found.pop("expected"), found.pop("actual")
+        key = ", ".join(f"{name}={value}" for name, value in found.items())
+        texts.append(f"{faults}: {key} expected {expected} got {actual}")
     return texts
 
 
-def _line(fields: dict[str, object]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in fields.items())
-
-
 def _input_matches(spark: SparkSession, record: RunRecord) -> bool:
-    """Were the events made again the very ones that the driver offered?"""
+    """Whether the regenerated events are those that the driver offered."""
     replay = record.replay
     slices = [part for stream in record.load.streams for part in replay.slices(stream)]
     if not slices:

@@ -1,4 +1,4 @@
-"""The clock that waiting code reads; a test passes a clock that it sets by hand."""
+"""The clock of code that waits; a test passes one that it sets by hand."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Two times and a way to wait."""
-
     def now_us(self) -> int:
         """Wall-clock time, in microseconds since 1970."""
 
     def monotonic_s(self) -> float:
-        """Seconds since an arbitrary moment; never goes back. Deadlines are set on it."""
+        """Seconds since an arbitrary moment; never decreases. Used for deadlines."""
 
     def sleep(self, seconds: float) -> None:
-        """Returns when that much time has passed on this clock."""
+        """Waits until that much time has passed on this clock."""
 
 
 class SystemClock:
-    """The clock of this machine."""
-
     def now_us(self) -> int:
         return time.time_ns() // 1_000
 

@@ -1,8 +1,7 @@
-"""A conversation with a process of the station: the parent's end and the child's end.
+"""Messages between the station and its child processes: the parent's end and the child's end.
 
-Parent and child exchange JSON lines: commands go to the child's standard input, events come from
-its standard output. When the parent ends, the child's input ends, and then the child ends too. The
-same lines pass through a remote shell.
+Messages are JSON lines: commands on the child's standard input, events on its standard output.
+When the parent ends, the child's input ends, and then the child ends too.
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ from streamgauge.processes.places import EnvironmentChanges
 Message = dict[str, Any]
 STOP_TIMEOUT_S = 8.0
 LARGE_ARRAYS = {"MALLOC_MMAP_THRESHOLD_": "67108864", "MALLOC_TRIM_THRESHOLD_": "268435456"}
-"""Environment of processes that allocate large arrays all the time. By default glibc returns each
-array to the kernel and faults the pages of the next one in, which takes twice as long as filling
-them."""
-SLOWEST_LOOK_S = 0.2
-"""Longest time between two looks at the deadline while waiting for an event."""
+"""Environment of processes that often allocate large arrays: glibc then reuses the memory. By
+default it returns each array to the kernel, and the page faults of the next one take twice as long
+as filling it."""
+_POLL_S = 0.2
 
 
 class Component:
@@ -49,7 +47,7 @@ class Component:
         self.name = name
         self.log = log
         self.latest: dict[str, Message] = {}
-        """The last event of each kind, readable without waiting."""
+        """The last event of each kind."""
         self._clock = clock
         self._inbox: queue.Queue[Message | None] = queue.Queue()
         self._process = launcher.start(name, argv, log=log, env=env, pipes=True, cpus=cpus)
@@ -65,18 +63,17 @@ class Component:
 
     @property
     def site(self) -> str:
-        """Where the process runs."""
         return self._process.site
 
     def send(self, command: str, **fields: Any) -> None:
-        """Sends a command. When the child has ended, the next wait for an event fails, not this."""
+        """Sends a command; if the child has ended, the next wait for an event fails instead."""
         line = json.dumps({"command": command, **fields}).encode() + b"\n"
         with contextlib.suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(line)
             self._process.stdin.flush()
 
     def poll(self) -> list[Message]:
-        """Events since the last call; fails when the child has died."""
+        """Events since the last call; fails if the child has died."""
         messages = []
         while not self._inbox.empty():
             message = self._inbox.get_nowait()
@@ -93,12 +90,17 @@ class Component:
         while True:
             left_s = max(0.0, deadline_s - self._clock.monotonic_s())
             try:
-                message = self._inbox.get(timeout=min(SLOWEST_LOOK_S, left_s))
+                message = self._inbox.get(timeout=min(_POLL_S, left_s))
             except queue.Empty:
                 meanwhile()
-                if self._clock.monotonic_s() >= deadline_s:
-                    raise self._late(event, timeout_s) from None
-                continue
+                if self._clock.monotonic_s() < deadline_s:
+                    continue
+                slow_start = "; on a slow machine raise `timeouts.start`"
+                raise ComponentError(
+                    f"{self.name} did not report `{event}` within {timeout_s:.0f} s",
+                    fix="see its log" + slow_start * (event in ("up", "ready")),
+                    log=self.log,
+                ) from None
             if message is None:
                 raise self.death()
             if message["event"] == event:
@@ -112,13 +114,13 @@ class Component:
         return error
 
     def require_sound(self) -> None:
-        """Raises the child's own report of a failure, also while its process lives on."""
+        """Fails if the child has reported a failure, even if its process still runs."""
         if "failed" in self.latest:
             self.stop()
             raise self.death()
 
     def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
-        """Asks the child to end, and kills it when it does not end in time."""
+        """Asks the child to end, and kills it if it does not end in time."""
         self.send("stop")
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -126,29 +128,20 @@ class Component:
             self._process.kill()
             self._process.wait()
 
-    def _late(self, event: str, timeout_s: float) -> ComponentError:
-        slow_start = "; on a slow machine raise `timeouts.start`"
-        return ComponentError(
-            f"{self.name} did not report `{event}` within {timeout_s:.0f} s",
-            fix="see its log" + slow_start * (event in ("up", "ready")),
-            log=self.log,
-        )
-
     def _listen(self) -> None:
         for line in self._process.stdout:
             try:
                 message = json.loads(line)
             except ValueError:
                 continue
-            if not isinstance(message, dict) or "event" not in message:
-                continue
-            self.latest[message["event"]] = message
-            self._inbox.put(message)
+            if isinstance(message, dict) and "event" in message:
+                self.latest[message["event"]] = message
+                self._inbox.put(message)
         self._inbox.put(None)
 
 
 class Console:
-    """The child's end: emits events, and iterates over commands until the parent has ended."""
+    """The child's end: emits events and receives commands."""
 
     def __init__(self) -> None:
         # Libraries and child processes may print; only events may reach the parent.
@@ -158,12 +151,9 @@ class Console:
 
     def emit(self, event: str, **fields: Any) -> None:
         line = json.dumps({"event": event, **fields})
-        with self._lock:
-            try:
-                self._out.write(line + "\n")
-                self._out.flush()
-            except (BrokenPipeError, ValueError):
-                pass
+        with self._lock, contextlib.suppress(BrokenPipeError, ValueError):
+            self._out.write(line + "\n")
+            self._out.flush()
 
     def commands(self) -> Iterator[Message]:
         """Commands of the parent, up to `stop` or to the end of the parent."""

@@ -1,9 +1,8 @@
-"""The guard: a small process that ends shortly after streamgauge and removes what a run left.
+"""The guard: a process that removes what a run has left when streamgauge ends, or is killed.
 
-Every process of a run has a marker in its environment, which all descendants inherit, whatever
-their process group or parent is. The guard holds one end of a pipe. When the other end closes,
-for whatever reason streamgauge ended, the guard kills all processes that still have the marker and
-removes the temporary folder.
+Every process of a run has a marker in its environment, which all descendants inherit. The guard
+holds one end of a pipe. When the other end closes, the guard kills all processes that still have
+the marker, removes the temporary folder and ends.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -25,10 +25,9 @@ from streamgauge.processes.launcher import Launcher
 
 MARKER = "STREAMGAUGE_RUN_MARK"
 GRACE_S = 1.5
-"""Time for children to see the end of their input and write what they have; then they are killed.
-"""
+"""Time for children to write what they have after the end of their input."""
 LIMIT_S = 20.0
-ON_GUARD = b"on guard\n"
+_READY = b"ready\n"
 
 
 class Guard:
@@ -38,20 +37,20 @@ class Guard:
         self.mark = secrets.token_hex(8)
         self.env = {MARKER: self.mark}
         self.scratch = Path(tempfile.mkdtemp(prefix="streamgauge-"))
-        # The guard itself must not have the marker, not even one that it would inherit.
+        # The guard itself must not have the marker, nor inherit one.
         self._process = Launcher({MARKER: None}).start(
             "the guard",
             module_argv("streamgauge.processes.guard", self.mark, str(self.scratch)),
             log=None,
             pipes=True,
         )
-        # Before this line a signal could end the guard, and the folder would stay behind.
-        if self._process.stdout.readline() != ON_GUARD:
+        # Until the guard is ready, a signal ends it without a clean-up.
+        if self._process.stdout.readline() != _READY:
             self._process.wait()
             shutil.rmtree(self.scratch, ignore_errors=True)
             raise ComponentError(
-                "the guard, which cleans up after a run, did not start:"
-                f" it ended with exit code {self._process.exit_code}",
+                "the guard, which cleans up after a run, did not start: it ended with exit code "
+                f"{self._process.exit_code}",
                 fix="`streamgauge doctor` checks this Python and the packages that it needs",
             )
         return self
@@ -62,30 +61,32 @@ class Guard:
         self._process.stdout.close()
 
 
-def marked(mark: str) -> Iterator[psutil.Process]:
-    """The living processes that have the mark."""
+def marked(value: str, variable: str = MARKER) -> Iterator[psutil.Process]:
+    """The living processes with that value of an environment variable."""
     for process in psutil.process_iter():
-        try:
-            if process.environ().get(MARKER) == mark and process.status() != psutil.STATUS_ZOMBIE:
+        with suppress(psutil.Error):
+            if process.environ().get(variable) == value and lives(process):
                 yield process
-        except psutil.Error:
-            continue
+
+
+def lives(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def _clean_up(mark: str, scratch: Path) -> None:
     began = time.monotonic()
-    while any(True for _ in marked(mark)) and time.monotonic() < began + GRACE_S:
+    while any(marked(mark)) and time.monotonic() < began + GRACE_S:
         time.sleep(0.1)
     # A dying JVM may still start a worker, so repeat until two rounds in a row find nothing.
-    quiet = 0
-    while quiet < 2 and time.monotonic() < began + LIMIT_S:
+    empty_rounds = 0
+    while empty_rounds < 2 and time.monotonic() < began + LIMIT_S:
         left = list(marked(mark))
         for process in left:
-            try:
+            with suppress(psutil.Error):
                 process.kill()
-            except psutil.Error:
-                continue
-        quiet = 0 if left else quiet + 1
+        empty_rounds = 0 if left else empty_rounds + 1
         time.sleep(0.1)
     shutil.rmtree(scratch, ignore_errors=True)
 
@@ -94,7 +95,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     mark, scratch = sys.argv[1], Path(sys.argv[2])
-    sys.stdout.buffer.write(ON_GUARD)
+    sys.stdout.buffer.write(_READY)
     sys.stdout.buffer.flush()
     sys.stdin.buffer.read()
     _clean_up(mark, scratch)

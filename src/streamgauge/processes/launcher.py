@@ -1,4 +1,4 @@
-"""Starts the processes of a run, at a place, with the run's environment; a handle on each."""
+"""Starts the processes of a run at a place, with the environment of the run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import contextlib
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -31,15 +32,17 @@ class Launcher:
         pipes: bool = False,
         cpus: Sequence[int] = (),
     ) -> LaunchedProcess:
-        """Starts a process in a session of its own.
+        """Starts a process in a session of its own, pinned to `cpus` of the place.
 
-        With `pipes`, its standard input and output are the parent's to use and only its standard
-        error is logged. Otherwise its input is empty and all of its output is logged. Without a log
-        that output is discarded. `cpus` are the CPUs of the place to which it is pinned.
+        With `pipes` the parent uses its standard input and output, and only its standard error is
+        logged. Otherwise its input is empty and all of its output is logged, or discarded if `log`
+        is None.
         """
         changes = {**self.env, **(env or {})}
-        pinned_there = cpus if self.place.remote else ()
-        pinning = ["taskset", "-c", ",".join(map(str, pinned_there))] if pinned_there else []
+        merged = {**os.environ, **changes}
+        if cpus and self.place.remote:
+            argv = ["taskset", "-c", ",".join(map(str, cpus)), *argv]
+        command = self.place.command(argv, changes)
         with contextlib.ExitStack() as stack:
             output: IO[bytes] | int = subprocess.DEVNULL
             log_start = 0
@@ -47,16 +50,14 @@ class Launcher:
                 log.parent.mkdir(parents=True, exist_ok=True)
                 output = stack.enter_context(log.open("ab"))
                 log_start = output.tell()
-            command = self.place.command([*pinning, *argv], changes)
             try:
                 process = subprocess.Popen(
                     command,
                     stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
                     stdout=subprocess.PIPE if pipes else output,
                     stderr=output,
-                    env=changed(os.environ, changes),
-                    # Ctrl-C in a terminal signals the parent only, which stops its children in
-                    # order.
+                    env={name: value for name, value in merged.items() if value is not None},
+                    # Ctrl-C in a terminal signals only the parent, which stops its children.
                     start_new_session=True,
                 )
             except OSError as error:
@@ -66,28 +67,18 @@ class Launcher:
                 ) from error
         if cpus and not self.place.remote and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(process.pid, cpus)
-        return LaunchedProcess(name, process, self.place.site, log, log_start)
+        return LaunchedProcess(name, self.place.site, log, log_start, process)
 
 
+@dataclass(frozen=True)
 class LaunchedProcess:
-    """A process that a launcher has started.
+    """A process that a launcher has started; at a remote place, the local end of the connection."""
 
-    At a remote place this is the local end of the connection, and so is its pid.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        process: subprocess.Popen[bytes],
-        site: str,
-        log: Path | None,
-        log_start: int,
-    ) -> None:
-        self.name = name
-        self.site = site
-        self.log = log
-        self._process = process
-        self._log_start = log_start
+    name: str
+    site: str
+    log: Path | None
+    _log_start: int
+    _process: subprocess.Popen[bytes]
 
     @property
     def pid(self) -> int:
@@ -115,7 +106,7 @@ class LaunchedProcess:
         return self._process.stdout
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits for the end of the process; False when it still runs after that time."""
+        """Waits for the end of the process; False: it still runs after that time."""
         try:
             self._process.wait(None if timeout_s is None else max(0.0, timeout_s))
         except subprocess.TimeoutExpired:
@@ -123,15 +114,13 @@ class LaunchedProcess:
         return True
 
     def terminate(self) -> None:
-        """Asks the process to end, with SIGTERM."""
         self._process.terminate()
 
     def kill(self) -> None:
-        """Ends the process with SIGKILL."""
         self._process.kill()
 
-    def said(self) -> str:
-        """What the process has logged since it was started."""
+    def logged(self) -> str:
+        """The text of the log since the start of the process."""
         if self.log is None:
             return ""
         with self.log.open("rb") as log_file:
@@ -146,13 +135,7 @@ class LaunchedProcess:
         code = self._process.wait()
         if not reason:
             reason = f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
-            logged = re.findall(r"(?:Exception|Error): (.+)", self.said())
-            if code > 0 and logged:
-                reason = logged[-1].strip()
+            errors = re.findall(r"(?:Exception|Error): (.+)", self.logged())
+            if code > 0 and errors:
+                reason = errors[-1].strip()
         return ComponentError(f"{self.name} died: {reason}", fix=fix or "see its log", log=self.log)
-
-
-def changed(env: Mapping[str, str], changes: EnvironmentChanges) -> dict[str, str]:
-    """The environment with the changes applied."""
-    merged = {**env, **changes}
-    return {name: value for name, value in merged.items() if value is not None}

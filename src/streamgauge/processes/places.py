@@ -1,7 +1,4 @@
-"""Places where a process can run: this machine, a network namespace on it, or another machine.
-
-A place turns a command line into the one that is started on this machine. It starts nothing itself.
-"""
+"""Places where a process can run: this machine, a network namespace on it, or another machine."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ EnvironmentChanges = Mapping[str, str | None]
 
 
 class Place(Protocol):
-    """Somewhere to run a process."""
+    """Turns a command line into the one that is started on this machine."""
 
     @property
     def site(self) -> str:
@@ -23,20 +20,18 @@ class Place(Protocol):
 
     @property
     def remote(self) -> bool:
-        """Whether the process has another kernel than this one, and no pid here."""
+        """Whether the process runs on another machine and has no pid on this one."""
 
     def command(self, argv: Sequence[str], changes: EnvironmentChanges) -> list[str]:
         """The command line to start here so that `argv` runs there with the changes applied.
 
         The launcher applies the changes to the process that it starts here. A place adds them to
-        the command line only where that process does not hand its environment on.
+        the command line only if that process does not pass its environment on.
         """
 
 
 @dataclass(frozen=True)
 class ThisMachine:
-    """The machine on which streamgauge runs."""
-
     site: ClassVar[str] = "this machine"
     remote: ClassVar[bool] = False
 
@@ -61,13 +56,11 @@ class NetworkNamespace:
 
 @dataclass(frozen=True)
 class RemoteShell:
-    """Another machine, through ssh without questions: keys and known hosts must be set up.
-
-    `options` are further options of ssh, such as `("-p", "2222")`.
-    """
+    """Another machine, through ssh without prompts: keys and known hosts must be set up."""
 
     host: str
     options: tuple[str, ...] = ()
+    """Further options of ssh, such as `("-p", "2222")`."""
     remote: ClassVar[bool] = True
 
     @property

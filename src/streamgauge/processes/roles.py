@@ -1,4 +1,4 @@
-"""The processes of a run by what they are for, as the monitor watches them."""
+"""The processes of a run by role, for the monitor and for faults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RoleProcess(NamedTuple):
     """One process of a system under test, or of a service that it needs."""
 
     role: str
-    """What it is for: `program`, `master`, `worker`, `broker`, …; faults aim at roles."""
+    """Its purpose: `program`, `master`, `worker`, `broker`, …"""
     name: str
     pid: int
     site: str = THIS_MACHINE.site
@@ -21,8 +21,8 @@ class RoleProcess(NamedTuple):
 
 @dataclass(frozen=True)
 class Role:
-    """A part of the station: its root processes, and how many bytes crossed its channel."""
+    """A part of the station: its root processes, and the bytes that crossed its channel."""
 
     pids: Callable[[], Sequence[int]]
     network_bytes: Callable[[], int] | None = None
-    """None: the channel does not count for it; the kernel's counts of its sockets are used."""
+    """None: the channel does not count them, so the kernel's counts of its sockets are used."""

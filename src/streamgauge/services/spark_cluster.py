@@ -12,16 +12,18 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
 from streamgauge.compute.java import find_java
+from streamgauge.compute.session import LIGHT_JVM, LOGGING
 from streamgauge.errors import ComponentError
 from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
+from streamgauge.processes.guard import lives, marked
 from streamgauge.processes.launcher import LaunchedProcess, Launcher
 from streamgauge.processes.places import EnvironmentChanges
 from streamgauge.processes.roles import RoleProcess
@@ -30,34 +32,28 @@ HOST = "127.0.0.1"
 START_TIMEOUT_S = 90.0
 STOP_TIMEOUT_S = 5.0
 _POLL_S = 0.1
+_DAEMON_LOGGING = "daemon-log4j2.properties"
+_DAEMON_JVM = f"-XX:-UsePerfData {LIGHT_JVM}"
 
 
+@dataclass(kw_only=True)
 class SparkCluster:
-    """Master and workers; a context manager."""
+    """Master and workers; a context manager. Each worker offers cores and memory to executors."""
 
-    def __init__(
-        self,
-        *,
-        workers: int,
-        cores: int,
-        memory: str,
-        scratch: Path,
-        logs: Path,
-        launcher: Launcher,
-        clock: Clock = SYSTEM_CLOCK,
-    ) -> None:
-        """`cores` and `memory` are what each worker offers to executors."""
-        self._workers = workers
-        self._cores = cores
-        self._memory = memory
-        self._scratch = scratch
-        self._folder = scratch / "spark-cluster"
+    workers: int
+    cores: int
+    memory: str
+    scratch: Path
+    logs: Path
+    launcher: Launcher
+    clock: Clock = SYSTEM_CLOCK
+    _url: str = field(default="", init=False)
+    _nodes: dict[str, LaunchedProcess] = field(default_factory=dict, init=False)
+    """By name: `master`, then `worker 1`, …"""
+
+    def __post_init__(self) -> None:
+        self._folder = self.scratch / "spark-cluster"
         self._home = self._folder / "home"
-        self._logs = logs
-        self._launcher = launcher
-        self._clock = clock
-        self._nodes: list[_Node] = []
-        self._url = ""
 
     def __enter__(self) -> SparkCluster:
         self.start()
@@ -67,39 +63,42 @@ class SparkCluster:
         self.stop()
 
     def start(self, timeout_s: float = START_TIMEOUT_S) -> None:
-        """Returns when every worker has registered; stops all processes when one does not."""
+        """Returns when all workers have registered; after a failure no process is left."""
         try:
-            self._start(self._clock.monotonic_s() + timeout_s)
+            self._start(self.clock.monotonic_s() + timeout_s)
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
-        """Ends every process of the cluster, and keeps the logs of the executors."""
-        # The master last: a worker that loses its master fills its log with complaints.
-        for nodes in (self._nodes[1:], self._nodes[:1]):
-            for node in nodes:
-                node.process.terminate()
-            self._wait_for_end(nodes, self._clock.monotonic_s() + STOP_TIMEOUT_S)
-        deadline_s = self._clock.monotonic_s() + STOP_TIMEOUT_S
-        while (left := list(_running_from(self._home))) and (
-            self._clock.monotonic_s() < deadline_s
-        ):
-            for process in left:
+        """Ends all processes of the cluster and keeps the logs of the executors."""
+        # The master last: a worker that loses its master fills its log with errors.
+        processes = list(self._nodes.values())
+        for group in (processes[1:], processes[:1]):
+            for process in group:
+                process.terminate()
+            self._wait_for_end(group, self.clock.monotonic_s() + STOP_TIMEOUT_S)
+        deadline_s = self.clock.monotonic_s() + STOP_TIMEOUT_S
+        # The children of a worker that was killed: all inherit the SPARK_HOME of this cluster.
+        left = set(marked(str(self._home), "SPARK_HOME"))
+        while left and self.clock.monotonic_s() < deadline_s:
+            for child in left:
                 with contextlib.suppress(psutil.Error):
-                    process.kill()
-            self._clock.sleep(_POLL_S)
-        self._wait_for_end(self._nodes, deadline_s)
-        self._nodes = []
+                    child.kill()
+            self.clock.sleep(_POLL_S)
+            # A process that is ending loses its environment first, so it is checked by itself.
+            left = {*filter(lives, left), *marked(str(self._home), "SPARK_HOME")}
+        self._wait_for_end(processes, deadline_s)
+        self._nodes = {}
         self._url = ""
         with contextlib.suppress(OSError):
             self._keep_executor_logs()
 
     def check(self) -> None:
-        """Fails when a process has died; the error names it and its log."""
-        for node in self._nodes:
-            if not node.process.alive:
-                raise node.process.death()
+        """Fails if a process has died; the error names it and its log."""
+        for process in self._nodes.values():
+            if not process.alive:
+                raise process.death()
 
     @property
     def url(self) -> str:
@@ -107,24 +106,24 @@ class SparkCluster:
         return self._url
 
     def processes(self) -> list[RoleProcess]:
-        """Master and workers (`worker 1`, …) that run."""
+        """The master and the workers that run."""
         return [
-            RoleProcess(node.role, node.name, node.process.pid, node.process.site)
-            for node in self._nodes
-            if node.process.alive
+            RoleProcess(name.partition(" ")[0], name, process.pid, process.site)
+            for name, process in self._nodes.items()
+            if process.alive
         ]
 
     def session_conf(self) -> dict[str, str]:
-        """Settings of a session on this cluster: one executor per worker, with all of its cores."""
+        """Settings of a session with one executor per worker, with all of its cores."""
         return {
             # Some machines cannot resolve their own name.
             "spark.driver.host": HOST,
             "spark.driver.bindAddress": HOST,
             # A session waits forever for an executor that needs more than a worker has.
-            "spark.executor.memory": self._memory,
-            "spark.executor.cores": str(self._cores),
-            # These two make the session wait for all executors instead of the first one.
-            "spark.cores.max": str(self._workers * self._cores),
+            "spark.executor.memory": self.memory,
+            "spark.executor.cores": str(self.cores),
+            # With these two the session waits for all executors instead of the first one.
+            "spark.cores.max": str(self.workers * self.cores),
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
             "spark.executor.extraJavaOptions": (
                 f'"-Djava.io.tmpdir={self._folder / "tmp"}" -XX:-UsePerfData '
@@ -135,25 +134,23 @@ class SparkCluster:
     def _start(self, deadline_s: float) -> None:
         self._make_home()
         common = self._common_env()
-        master = self._launch("master", "master", "master.Master", [], common)
-        self._wait_until_empty(lambda: [] if _ports(master.process) else [master], deadline_s)
-        ports = _ports(master.process)
+        master = self._launch("master", [], common)
+        self._wait_until_empty(lambda: [] if _ports(master) else ["master"], deadline_s)
+        ports = _ports(master)
         assert ports is not None
         port, ui_port = ports
         url = f"spark://{HOST}:{port}"
-        for number in range(1, self._workers + 1):
+        for number in range(1, self.workers + 1):
             own = self._folder / f"worker-{number}"
-            size = ["--cores", str(self._cores), "--memory", self._memory]
+            size = ["--cores", str(self.cores), "--memory", self.memory]
             self._launch(
-                "worker",
                 f"worker {number}",
-                "worker.Worker",
                 [*size, "--work-dir", str(own / "applications"), url],
                 {
                     **common,
                     # Executors use this instead of the session's spark.local.dir.
                     "SPARK_LOCAL_DIRS": str(own / "local"),
-                    # The id shows on the master's page which of our processes has registered.
+                    # With this id `_missing` finds the worker on the master's page.
                     "SPARK_WORKER_OPTS": f"-Dspark.worker.idPattern=worker-{number}-%s-%s-%d",
                 },
             )
@@ -161,39 +158,40 @@ class SparkCluster:
         self._url = url
 
     def _launch(
-        self, role: str, name: str, main: str, arguments: Sequence[str], env: EnvironmentChanges
-    ) -> _Node:
-        program = [str(self._home / "bin" / "spark-class"), f"org.apache.spark.deploy.{main}"]
+        self, name: str, arguments: Sequence[str], env: EnvironmentChanges
+    ) -> LaunchedProcess:
+        role = name.partition(" ")[0]
+        main = f"org.apache.spark.deploy.{role}.{role.capitalize()}"
         ports = ["--host", HOST, "--port", "0", "--webui-port", "0"]
-        log = self._logs / f"spark-{name.replace(' ', '-')}.log"
-        argv = [*program, *ports, *arguments]
-        node = _Node(role, name, self._launcher.start(f"Spark's {name}", argv, log=log, env=env))
-        self._nodes.append(node)
-        return node
+        argv = [str(self._home / "bin" / "spark-class"), main, *ports, *arguments]
+        log = self.logs / f"spark-{name.replace(' ', '-')}.log"
+        self._nodes[name] = self.launcher.start(f"Spark's {name}", argv, log=log, env=env)
+        return self._nodes[name]
 
-    def _wait_until_empty(self, missing: Callable[[], list[_Node]], deadline_s: float) -> None:
-        while late := missing():
+    def _wait_until_empty(self, missing: Callable[[], list[str]], deadline_s: float) -> None:
+        while names := missing():
             self.check()
-            if self._clock.monotonic_s() >= deadline_s:
+            if self.clock.monotonic_s() >= deadline_s:
                 raise ComponentError(
                     "the Spark cluster did not start in time: still waiting for "
-                    + ", ".join(node.name for node in late),
+                    + ", ".join(names),
                     fix="see the log",
-                    log=late[0].process.log,
+                    log=self._nodes[names[0]].log,
                 )
-            self._clock.sleep(_POLL_S)
+            self.clock.sleep(_POLL_S)
 
-    def _wait_for_end(self, nodes: Sequence[_Node], deadline_s: float) -> None:
-        for node in nodes:
-            node.process.wait(deadline_s - self._clock.monotonic_s())
+    def _wait_for_end(self, processes: Sequence[LaunchedProcess], deadline_s: float) -> None:
+        for process in processes:
+            process.wait(deadline_s - self.clock.monotonic_s())
 
-    def _missing(self, ui_port: int) -> list[_Node]:
+    def _missing(self, ui_port: int) -> list[str]:
         """The workers that have not registered with the master."""
-        registered = _registered_workers(ui_port)
+        ids = _registered_workers(ui_port)
+        prefixes = {f"worker {n}": f"worker-{n}-" for n in range(1, self.workers + 1)}
         return [
-            node
-            for number, node in enumerate(self._nodes[1:], start=1)
-            if not any(worker.startswith(f"worker-{number}-") for worker in registered)
+            name
+            for name, prefix in prefixes.items()
+            if not any(worker.startswith(prefix) for worker in ids)
         ]
 
     def _make_home(self) -> None:
@@ -208,9 +206,9 @@ class SparkCluster:
             link = self._home / name
             if not link.is_symlink():
                 link.symlink_to(Path(spec.submodule_search_locations[0]) / name)
-        (conf / _DAEMON_LOGGING).write_text(_LOGGING.format(level="info"))
+        (conf / _DAEMON_LOGGING).write_text(LOGGING.format(level="info"))
         # Executors read the file of this name; a log line per task would disturb the measurement.
-        (conf / "log4j2.properties").write_text(_LOGGING.format(level="warn"))
+        (conf / "log4j2.properties").write_text(LOGGING.format(level="warn"))
 
     def _common_env(self) -> dict[str, str | None]:
         """Changes to the inherited environment; executors inherit them from their worker."""
@@ -220,60 +218,38 @@ class SparkCluster:
             # By default the master opens this interface on a fixed port.
             "spark.master.rest.enabled": "false",
         }
-        # The user's SPARK_ variables are for a cluster of the user's.
+        # The user's SPARK_ variables are for another cluster.
         removed = {name: None for name in os.environ if name.startswith("SPARK_")}
         return {
             **removed,
-            **find_java().env(self._scratch),
+            **find_java().env(self.scratch),
             "SPARK_HOME": str(self._home),
             "SPARK_CONF_DIR": str(self._home / "conf"),
             # The web pages are bound to this address; `--host` has no effect on them.
             "SPARK_LOCAL_IP": HOST,
             "SPARK_DAEMON_MEMORY": "512m",
             "SPARK_DAEMON_JAVA_OPTS": " ".join(
-                [f'"-D{name}={value}"' for name, value in options.items()] + [_LIGHT_JVM]
+                [f'"-D{name}={value}"' for name, value in options.items()] + [_DAEMON_JVM]
             ),
-            "SPARK_LAUNCHER_OPTS": _LIGHT_JVM,
+            "SPARK_LAUNCHER_OPTS": _DAEMON_JVM,
             "PYSPARK_PYTHON": sys.executable,
         }
 
     def _keep_executor_logs(self) -> None:
-        """Copies them out of the scratch folder: only they tell why an executor died."""
+        """Copies them out of the scratch folder: only they show why an executor died."""
         for path in sorted(self._folder.glob("worker-*/applications/*/*/stderr")):
             worker, executor = path.relative_to(self._folder).parts[0], path.parent.name
-            said = path.read_bytes()
-            if said:
-                with (self._logs / f"spark-{worker}-executor-{executor}.log").open("ab") as log:
-                    log.write(said)
+            if text := path.read_bytes():
+                with (self.logs / f"spark-{worker}-executor-{executor}.log").open("ab") as log:
+                    log.write(text)
             path.unlink()
-
-
-@dataclass(frozen=True)
-class _Node:
-    role: str
-    name: str
-    process: LaunchedProcess
-
-
-def _running_from(home: Path) -> Iterator[psutil.Process]:
-    """The living processes of the cluster, with the children of a worker that was killed.
-
-    All of them inherit the SPARK_HOME of this cluster, which no other process has.
-    """
-    for process in psutil.process_iter():
-        try:
-            own = process.environ().get("SPARK_HOME") == str(home)
-            if own and process.status() != psutil.STATUS_ZOMBIE:
-                yield process
-        except psutil.Error:
-            continue
 
 
 def _ports(master: LaunchedProcess) -> tuple[int, int] | None:
     """The master's port and the port of its web page, once both are open."""
-    said = master.said()
-    port = re.search(r"Starting Spark master at spark://\S+:(\d+)", said)
-    ui_port = re.search(r"Bound MasterWebUI to \S+, and started at http://\S+:(\d+)", said)
+    text = master.logged()
+    port = re.search(r"Starting Spark master at spark://\S+:(\d+)", text)
+    ui_port = re.search(r"Bound MasterWebUI to \S+, and started at http://\S+:(\d+)", text)
     return (int(port[1]), int(ui_port[1])) if port and ui_port else None
 
 
@@ -289,17 +265,3 @@ def _registered_workers(ui_port: int) -> list[str]:
     finally:
         connection.close()
     return [worker["id"] for worker in state["workers"] if worker["state"] == "ALIVE"]
-
-
-# A JVM with little work starts sooner when little is compiled.
-_LIGHT_JVM = "-XX:-UsePerfData -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_DAEMON_LOGGING = "daemon-log4j2.properties"
-_LOGGING = """\
-rootLogger.level = {level}
-rootLogger.appenderRef.stderr.ref = stderr
-appender.console.type = Console
-appender.console.name = stderr
-appender.console.target = SYSTEM_ERR
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{{HH:mm:ss.SSS}} %p %c{{1}}: %m%n%ex
-"""

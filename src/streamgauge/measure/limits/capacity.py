@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil
 
 from streamgauge.measure.limits.evidence import Evidence
 from streamgauge.measure.limits.findings import Finding, Kind, SystemAdvice
-from streamgauge.measure.limits.words import cores, counted, duration, percent, ratio
+from streamgauge.measure.limits.words import cores, counted, percent, ratio
+from streamgauge.writing import duration
 
 DRIVER = Kind("driver", "our own driver", "The driver or the sink of streamgauge, not the system.")
 CPU = Kind("CPU", "CPU", "The cores of the system, or of the machine, were busy.")
@@ -23,10 +25,15 @@ _UNDIVIDED = 0.75
 """A hot key is a limit if at most this share of the tasks can work at a time."""
 
 
+def capacity_limits(evidence: Evidence, advice: SystemAdvice) -> list[Finding | None]:
+    """Limits of the driver, of the cores, and of work that is not divided."""
+    return [driver(evidence, advice), cpu(evidence, advice), hot_key(evidence)]
+
+
 def driver(evidence: Evidence, advice: SystemAdvice) -> Finding | None:
     """The generators and the sink of streamgauge itself."""
-    signs = (_late(evidence), _generators(evidence), _sink(evidence), _shared(evidence, advice))
-    found = sorted((sign for sign in signs if sign), key=lambda sign: sign.strength, reverse=True)
+    signs = [*_overloaded(evidence), *_shared(evidence, advice)]
+    found = sorted(signs, key=lambda sign: sign.strength, reverse=True)
     if not found:
         return None
     shown = "; ".join(sign.shown_by for sign in found)
@@ -34,64 +41,51 @@ def driver(evidence: Evidence, advice: SystemAdvice) -> Finding | None:
     return Finding(DRIVER, found[0].strength, shown, advised)
 
 
-def _late(evidence: Evidence) -> Finding | None:
+def _overloaded(evidence: Evidence) -> Iterator[Finding]:
+    instances = evidence.driver_instances
+    more_instances = (
+        "Divide the events among more generators: "
+        f"`--set load.instances={min(2 * instances, MOST_INSTANCES)}`, on a machine with enough "
+        "cores for them. Until then the figures describe the driver as much as the system."
+    )
     lag, allowed = evidence.lag_p99_ms, evidence.max_lag_ms
-    if lag <= 0 or lag < _NEAR * allowed:
-        return None
-    strength = ratio(lag, allowed) if allowed > 0 else 1.0
-    shown = f"the generator was late: p99 lag {duration(lag)}, allowed {duration(allowed)}"
-    return Finding(DRIVER, strength, shown, _more_instances(evidence))
-
-
-def _generators(evidence: Evidence) -> Finding | None:
+    if lag > 0 and lag >= _NEAR * allowed:
+        strength = ratio(lag, allowed) if allowed > 0 else 1.0
+        shown = f"the generator was late: p99 lag {duration(lag)}, allowed {duration(allowed)}"
+        yield Finding(DRIVER, strength, shown, more_instances)
     used = evidence.cpu_percent.get("driver", 0.0)
-    share = ratio(used, 100 * evidence.driver_instances)
-    if share < _BUSY:
-        return None
-    shown = (
-        f"{counted(evidence.driver_instances, 'driver instance')} used {cores(used)} cores, "
-        f"{percent(share)} of one core each"
-    )
-    return Finding(DRIVER, share, shown, _more_instances(evidence))
-
-
-def _more_instances(evidence: Evidence) -> str:
-    more = min(2 * evidence.driver_instances, MOST_INSTANCES)
-    return (
-        f"Divide the events among more generators: `--set load.instances={more}`, on a machine "
-        "with enough cores for them. Until then the figures describe the driver as much as the "
-        "system."
-    )
-
-
-def _sink(evidence: Evidence) -> Finding | None:
+    share = ratio(used, 100 * instances)
+    if share >= _BUSY:
+        shown = (
+            f"{counted(instances, 'driver instance')} used {cores(used)} cores, {percent(share)} "
+            "of one core each"
+        )
+        yield Finding(DRIVER, share, shown, more_instances)
     used = evidence.cpu_percent.get("sink", 0.0)
-    if used < 100 * _BUSY:
-        return None
-    return Finding(
-        DRIVER,
-        strength=ratio(used, 100),
-        shown_by=f"the sink, which is one process, used {cores(used)} cores",
-        advice="There is only one sink. Make the query send fewer results: longer windows, or "
-        "`--set workload.output_mode=append`.",
-    )
+    if used >= 100 * _BUSY:
+        yield Finding(
+            DRIVER,
+            strength=ratio(used, 100),
+            shown_by=f"the sink, which is one process, used {cores(used)} cores",
+            advice="There is only one sink. Make the query send fewer results: longer windows, or "
+            "`--set workload.output_mode=append`.",
+        )
 
 
-def _shared(evidence: Evidence, advice: SystemAdvice) -> Finding | None:
+def _shared(evidence: Evidence, advice: SystemAdvice) -> Iterator[Finding]:
     """Driver and system share a machine that has no core left."""
     own = evidence.own_cpu
     fits = evidence.cores + own / 100 <= evidence.machine_cores
-    if not (evidence.local and evidence.machine_is_full) or fits or own <= 0:
-        return None
-    cpus = ", ".join(map(str, range(min(evidence.cores, _MOST_CPUS))))
-    pin = f", and give the system its own: {advice.pin.format(cpus=cpus)}" if advice.pin else ""
-    return Finding(
-        DRIVER,
-        strength=ratio(own, 100 * evidence.machine_cores),
-        shown_by=f"driver and sink used {cores(own)} of the machine's "
-        f"{counted(evidence.machine_cores, 'core')}, which were not available to the system",
-        advice=f"Use a machine with {evidence.cores + ceil(own / 100)} cores or more{pin}.",
-    )
+    if evidence.local and evidence.machine_is_full and own > 0 and not fits:
+        cpus = ", ".join(map(str, range(min(evidence.cores, _MOST_CPUS))))
+        pin = f", and give the system its own: {advice.pin.format(cpus=cpus)}" if advice.pin else ""
+        yield Finding(
+            DRIVER,
+            strength=ratio(own, 100 * evidence.machine_cores),
+            shown_by=f"driver and sink used {cores(own)} of the machine's "
+            f"{counted(evidence.machine_cores, 'core')}, which were not available to the system",
+            advice=f"Use a machine with {evidence.cores + ceil(own / 100)} cores or more{pin}.",
+        )
 
 
 def cpu(evidence: Evidence, advice: SystemAdvice) -> Finding | None:
@@ -137,7 +131,7 @@ def hot_key(evidence: Evidence) -> Finding | None:
     strength = max(hottest, 1 - ratio(used, 100 * evidence.usable_cores))
     return Finding(
         HOT_KEY,
-        # Without a backlog a hot key may be there and cause no harm.
+        # Without a backlog a hot key may do no harm.
         strength=strength if evidence.behind else strength / 2,
         shown_by=f"{percent(key)} of the events have the same key, so one task has at least "
         f"{percent(hottest)} of the work by key, and no more than {can_work:.2f} cores can work at "

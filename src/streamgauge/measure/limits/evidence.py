@@ -8,7 +8,7 @@ from streamgauge.measure.pulls import Pull
 
 
 class Evidence(BaseModel):
-    """What was measured of a run from outside. 100 % of CPU is one core."""
+    """The measurements of a run from outside. 100 % of CPU is one core."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -16,33 +16,23 @@ class Evidence(BaseModel):
     machine_cores: int = Field(ge=1)
     driver_instances: int = Field(ge=1)
     sustained: bool | None = None
-    at_maximum: bool = Field(
-        default=False, description="the rate is the maximum of a search, so some limit applies"
-    )
+    at_maximum: bool = Field(default=False, description="the rate is the maximum of a search")
     duration_s: float = Field(default=0.0, ge=0, description="length of the load")
     offered_per_s: float | None = None
     drained_per_s: float | None = None
-    cpu_percent: dict[str, float] = Field(
-        default={}, description="mean during the load of driver, system and sink"
-    )
+    cpu_percent: dict[str, float] = Field(default={}, description="mean of each role")
     lag_p99_ms: float = Field(default=0.0, description="of the generator, the worst instance")
     max_lag_ms: float = Field(default=100.0, description="the largest lag that is allowed")
     queue_share: float = Field(default=0.0, description="longest queue as a share of q_a")
     event_time_p50_ms: float | None = None
     pulls: list[Pull] = []
-    pause_s: float = Field(
-        default=0.0, description="the least time from one pull to the next; 0: no pause"
-    )
-    hottest_key_share: float | None = Field(
-        default=None, ge=0, le=1, description="share of events with the most frequent key"
-    )
-    keyed_tasks: int | None = Field(
-        default=None, ge=1, description="tasks that the keys are divided among; None: the cores"
-    )
+    pause_s: float = Field(default=0.0, description="shortest time from one pull to the next")
+    hottest_key_share: float | None = Field(default=None, ge=0, le=1)
+    """Share of the events that have the most frequent key."""
+    keyed_tasks: int | None = Field(default=None, ge=1)
+    """The tasks among which the keys are divided; None: one per core."""
     network_mb_per_s: float | None = Field(default=None, description="received by the system")
-    local: bool = Field(
-        default=True, description="the system runs on this machine, so its CPU is measured"
-    )
+    local: bool = Field(default=True, description="the system runs on this machine")
 
     @property
     def nothing_measured(self) -> bool:
@@ -68,7 +58,7 @@ class Evidence(BaseModel):
 
     @property
     def busy_tasks(self) -> int:
-        """How many of the tasks that the keys are divided among run at a time."""
+        """How many of the tasks with keys run at a time."""
         return min(self.usable_cores, self.keyed_tasks or self.usable_cores)
 
     @property
@@ -84,7 +74,7 @@ class Evidence(BaseModel):
 
     @property
     def own_cpu(self) -> float:
-        """CPU of the driver and the sink, added up."""
+        """CPU of driver and sink."""
         return self.cpu_percent.get("driver", 0.0) + self.cpu_percent.get("sink", 0.0)
 
     @property

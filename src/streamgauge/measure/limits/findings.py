@@ -1,4 +1,4 @@
-"""What rules find: a kind of limit, the figure that shows it, and advice; and their ranking."""
+"""Findings of the rules: a kind of limit, the figure that shows it, and advice; their ranking."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ _ROOM = 0.75
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of limit."""
-
     name: str
     label: str
     meaning: str
@@ -33,14 +31,11 @@ UNKNOWN = Kind("unknown", "unknown", "No measurement shows a limit.")
 
 @dataclass(frozen=True)
 class Finding:
-    """One possible limit of a run.
-
-    The strength is the share of time or capacity that it explains: of the time from one batch to
-    the next, of the cores, or of the lag that is allowed.
-    """
+    """One possible limit of a run."""
 
     kind: Kind
     strength: float
+    """The share that it explains: of the time between batches, of the cores or of the lag."""
     shown_by: str
     advice: str
     self_reported: bool = False
@@ -72,22 +67,19 @@ class SystemAdvice:
 def ranked(evidence: Evidence, candidates: Iterable[Finding | None]) -> list[Limit]:
     """The findings that matter, strongest first; those of equal strength in the given order.
 
-    Limits overlap, so their strengths do not add up to one: a system whose cores are all busy also
-    spends its time on something. Never empty: without a limit the result is `none` or `unknown`.
+    Limits overlap, so their strengths do not add up to one. Without a limit the result is `none`
+    or `unknown`.
     """
     found = [one for one in candidates if one is not None and one.strength >= LEAST]
     kept_up = evidence.sustained and not evidence.at_maximum
-    if kept_up and (not found or _calm(evidence, found)):
+    strong = any(one.strength >= _STRONG and not one.kind.ordinary for one in found)
+    calm = _has_room(evidence) and evidence.queue_share < 1 and not strong
+    if kept_up and (not found or calm):
         return [_nothing(evidence).limit()]
     if not found:
         return [_unknown(evidence).limit()]
     found.sort(key=lambda one: one.strength, reverse=True)
     return [one.limit() for one in found]
-
-
-def _calm(evidence: Evidence, found: list[Finding]) -> bool:
-    strong = any(one.strength >= _STRONG and not one.kind.ordinary for one in found)
-    return _has_room(evidence) and evidence.queue_share < 1 and not strong
 
 
 def _has_room(evidence: Evidence) -> bool:
@@ -107,15 +99,15 @@ def _nothing(evidence: Evidence) -> Finding:
 
 
 def _unknown(evidence: Evidence) -> Finding:
-    how = "the run has no verdict"
+    outcome = "the run has no verdict"
     if evidence.behind:
-        how = "the system fell behind"
+        outcome = "the system fell behind"
     elif evidence.at_maximum:
-        how = "a search found no higher rate"
+        outcome = "a search found no higher rate"
     return Finding(
         UNKNOWN,
         strength=0.0,
-        shown_by=f"{how}, and no measurement shows the reason; {_used(evidence)}",
+        shown_by=f"{outcome}, and no measurement shows the reason; {_used(evidence)}",
         advice="Find the time at which the queue began to grow in the charts of queue and CPU, and "
         "read the log of the system around that time.",
     )

@@ -1,9 +1,9 @@
-"""Shares, and figures as text: every number with its unit."""
+"""Shares, and figures as text."""
 
 from __future__ import annotations
 
 SELF_REPORTED = "self-reported"
-"""Marks a figure that the system reports and that was not measured from outside."""
+"""Marks a figure that the system reports, not measured from outside."""
 
 
 def ratio(part: float, whole: float) -> float:
@@ -24,15 +24,3 @@ def cores(cpu_percent: float) -> str:
 def counted(number: int, thing: str) -> str:
     """1, core → 1 core; 2, core → 2 cores."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
-def duration(milliseconds: float) -> str:
-    """310 → 310 ms; 1240 → 1.24 s."""
-    if round(milliseconds) < 1000:
-        return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
-    return f"{milliseconds / 1000:,.2f} s"
-
-
-def size(bytes_: float) -> str:
-    """4500000 → 4.5 MB."""
-    return f"{bytes_ / 1e9:,.2f} GB" if bytes_ >= 1e9 else f"{bytes_ / 1e6:.1f} MB"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from streamgauge.measure.limits import SystemAdvice
-from streamgauge.measure.limits.batches import compute, source
+from streamgauge.measure.limits.batches import compute, mean_batch, source
+from streamgauge.measure.limits.capacity import capacity_limits
 from streamgauge.measure.limits.findings import ranked
-from streamgauge.measure.limits.mean_batch import mean_batch
-from streamgauge.measure.limits.rules import capacity_limits
 from streamgauge.measure.summary import Limit
 from streamgauge.systems.spark.advice.evidence import SparkEvidence, mean_progress
 from streamgauge.systems.spark.advice.intervals import fixed_cost, trigger

@@ -1,11 +1,11 @@
-"""What is known about a run on Spark beyond what was measured from outside."""
+"""The evidence of a run on Spark: measurements, settings and self-reported progress."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from streamgauge.measure.limits import Evidence
-from streamgauge.measure.limits.mean_batch import mean
+from streamgauge.measure.limits.batches import mean
 from streamgauge.systems.spark.progress import BatchProgress
 
 _LEAST_BATCHES = 6
@@ -15,8 +15,6 @@ _GROWTH = 1.5
 
 @dataclass(frozen=True)
 class SparkEvidence:
-    """The measurements, Spark's settings and its self-reported progress."""
-
     measured: Evidence
     batches: list[BatchProgress]
     """Oldest first."""

@@ -7,15 +7,16 @@ from math import ceil
 from streamgauge.measure.limits import SELF_REPORTED, Finding, Kind
 from streamgauge.measure.limits.batches import (
     FIXED_COST,
+    MeanBatch,
     batch_size,
     first_event_after,
     fixed_cost_advice,
 )
-from streamgauge.measure.limits.mean_batch import MeanBatch
-from streamgauge.measure.limits.words import duration, percent, ratio
+from streamgauge.measure.limits.words import percent, ratio
 from streamgauge.systems.spark.advice.evidence import MeanProgress, SparkEvidence
 from streamgauge.systems.spark.advice.work import partitions
 from streamgauge.units import format_duration
+from streamgauge.writing import duration
 
 TRIGGER = Kind(
     "trigger", "trigger interval", "The interval of micro-batches is too long or too short."
@@ -28,13 +29,25 @@ _FIXED = 0.3
 
 def trigger(spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress) -> Finding | None:
     """The interval is too long for the latency, or too short for a batch."""
-    if spark.interval_ms <= 0:
-        return None
-    if progress.total_ms <= _EARLY * spark.interval_ms:
+    if spark.interval_ms > 0 and progress.total_ms <= _EARLY * spark.interval_ms:
         return _too_long(spark, progress)
-    if _is_too_short(spark, batch, progress):
-        return _too_short(spark, batch, progress)
-    return None
+    if not _is_too_short(spark, batch, progress):
+        return None
+    fixed_ms = _fixed_ms(batch, progress)
+    longer = _trigger_of(max(1.25 * progress.total_ms, 4 * fixed_ms))
+    return Finding(
+        TRIGGER,
+        batch.share(fixed_ms),
+        shown_by=f"a batch takes {duration(progress.total_ms)} ({SELF_REPORTED}), longer than the "
+        f"interval of {duration(spark.interval_ms)}, and {_fixed_part(batch, progress)}",
+        advice=f"Fewer and larger batches have the fixed cost less often: {longer}.",
+        self_reported=True,
+    )
+
+
+def _is_too_short(spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress) -> bool:
+    too_long = progress.total_ms > spark.interval_ms > 0
+    return too_long and batch.share(_fixed_ms(batch, progress)) >= _FIXED
 
 
 def _too_long(spark: SparkEvidence, progress: MeanProgress) -> Finding:
@@ -58,36 +71,23 @@ def _too_long(spark: SparkEvidence, progress: MeanProgress) -> Finding:
     return Finding(TRIGGER, min(waiting, explained), shown, advice, self_reported=True)
 
 
-def _is_too_short(spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress) -> bool:
-    too_long = progress.total_ms > spark.interval_ms > 0
-    return too_long and batch.share(_fixed_ms(batch, progress)) >= _FIXED
-
-
-def _too_short(spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress) -> Finding:
-    fixed_ms = _fixed_ms(batch, progress)
-    longer = max(1.25 * progress.total_ms, 4 * fixed_ms)
-    return Finding(
-        TRIGGER,
-        batch.share(fixed_ms),
-        shown_by=f"a batch takes {duration(progress.total_ms)} ({SELF_REPORTED}), longer than the "
-        f"interval of {duration(spark.interval_ms)}, and {_fixed_part(batch, progress)}",
-        advice=f"Fewer and larger batches have the fixed cost less often: {_trigger_of(longer)}.",
-        self_reported=True,
-    )
-
-
 def fixed_cost(
     spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress | None
 ) -> Finding | None:
     """The time that a batch of any size takes."""
-    fixed_ms = _fixed_ms(batch, progress)
+    evidence, fixed_ms = spark.measured, _fixed_ms(batch, progress)
     if fixed_ms <= 0 or (progress and _is_too_short(spark, batch, progress)):
         return None
+    advice = fixed_cost_advice(evidence)
+    if evidence.behind and 4 * fixed_ms > spark.interval_ms:
+        advice = f"{advice.rstrip('.')}: {_trigger_of(4 * fixed_ms)}, at the cost of latency."
+    if spark.shuffle_partitions > evidence.usable_cores:
+        advice += f" Fewer tasks start faster: {partitions(evidence.usable_cores)}."
     return Finding(
         FIXED_COST,
         batch.share(fixed_ms),
         shown_by=_fixed_part(batch, progress) + batch_size(batch),
-        advice=_less_fixed_cost(spark, fixed_ms),
+        advice=advice,
         self_reported=progress is not None and progress.planning_ms > 0,
     )
 
@@ -104,19 +104,8 @@ def _fixed_part(batch: MeanBatch, progress: MeanProgress | None) -> str:
         return first_event_after(batch) + (planning if planning_ms else "")
     share, whole = percent(batch.share(planning_ms)), duration(batch.every_ms)
     text = f"planning and logs take {duration(planning_ms)} of {whole} ({share}; {SELF_REPORTED})"
-    if not batch.lead_ms:
-        return text
-    return f"{text}; the first event arrives {duration(batch.lead_ms)} after the batch begins"
-
-
-def _less_fixed_cost(spark: SparkEvidence, fixed_ms: float) -> str:
-    evidence, longer = spark.measured, 4 * fixed_ms
-    advice = fixed_cost_advice(evidence)
-    if evidence.behind and longer > spark.interval_ms:
-        advice = f"{advice.rstrip('.')}: {_trigger_of(longer)}, at the cost of latency."
-    if spark.shuffle_partitions > evidence.usable_cores:
-        advice += f" Fewer tasks start faster: {partitions(evidence.usable_cores)}."
-    return advice
+    lead = f"; the first event arrives {duration(batch.lead_ms)} after the batch begins"
+    return text + (lead if batch.lead_ms else "")
 
 
 def _trigger_of(milliseconds: float) -> str:

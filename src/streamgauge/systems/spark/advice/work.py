@@ -1,31 +1,23 @@
-"""Limits of the work in a batch: state, and the computing that is left without it."""
+"""Limits of the work in a batch: the state, and the rest of the computing."""
 
 from __future__ import annotations
 
 from streamgauge.measure.limits import SELF_REPORTED, Finding, Kind
-from streamgauge.measure.limits.batches import COMPUTE
-from streamgauge.measure.limits.mean_batch import MeanBatch
-from streamgauge.measure.limits.words import counted, duration, percent, ratio, size
+from streamgauge.measure.limits.batches import COMPUTE, MeanBatch
+from streamgauge.measure.limits.words import counted, percent, ratio
 from streamgauge.systems.spark.advice.evidence import MeanProgress, SparkEvidence
+from streamgauge.writing import duration, megabytes
 
-STATE = Kind(
-    "state",
-    "state",
-    "Updating and committing what the query keeps between batches.",
-    ordinary=True,
-)
+STATE = Kind("state", "state", "Updating and committing the state of the query.", ordinary=True)
 SHUFFLE = Kind(
-    "shuffle",
-    "shuffle",
-    "Moving rows between tasks, starting tasks and delivering results.",
-    ordinary=True,
+    "shuffle", "shuffle", "Shuffling rows, starting tasks, delivering results.", ordinary=True
 )
 _LARGE_STATE = 1e9
 _MOST_OF_MEMORY = 0.5
 
 
 def state(spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress) -> Finding | None:
-    """Updating and committing what a query keeps."""
+    """Updating and committing the state of a query."""
     if not progress.has_state:
         return None
     share = batch.share(progress.state_ms)
@@ -36,7 +28,7 @@ def state(spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress) -> Fin
         f"{counted(spark.measured.busy_tasks, 'task')} at a time share it evenly): "
         f"{duration(progress.commit_ms)} to commit it and {duration(progress.update_ms)} to update "
         "it, including the fetching of the shuffled rows, which is not reported separately; "
-        f"{late:,.0f} rows, at most {size(progress.state_bytes)}"
+        f"{late:,.0f} rows, at most {megabytes(progress.state_bytes / 1e6)}"
     )
     if progress.state_grows:
         shown += f", after {early:,.0f} rows at the beginning"
@@ -70,38 +62,34 @@ def shuffle(spark: SparkEvidence, batch: MeanBatch, progress: MeanProgress) -> F
     """The computing without the reading and the state."""
     rest_ms = max(0.0, progress.compute_ms - batch.pull_ms - progress.state_ms)
     share = batch.share(rest_ms)
-    figure = f"{duration(rest_ms)} of {duration(batch.every_ms)} in each batch ({percent(share)})"
+    number, usable = spark.shuffle_partitions, spark.measured.usable_cores
     if not progress.has_state:
         return Finding(
             COMPUTE,
             share,
-            shown_by=f"computing takes {figure}, without the reading ({SELF_REPORTED}); the query "
-            "keeps no state, and whether it shuffles is not known",
+            shown_by=f"computing takes {batch.describe(rest_ms)}, without the reading "
+            f"({SELF_REPORTED}); the query keeps no state, and whether it shuffles is not known",
             advice="A simpler query, or more cores.",
             self_reported=True,
         )
     shown = (
-        f"computing takes {figure}, without the reading and the state ({SELF_REPORTED}): the "
-        "shuffle, the start of tasks and the delivery of results, not reported separately; "
-        f"{counted(spark.shuffle_partitions, 'partition')} on "
-        f"{counted(spark.measured.usable_cores, 'core')}"
+        f"computing takes {batch.describe(rest_ms)}, without the reading and the state "
+        f"({SELF_REPORTED}): the shuffle, the start of tasks and the delivery of results, not "
+        f"reported separately; {counted(number, 'partition')} on {counted(usable, 'core')}"
     )
-    return Finding(SHUFFLE, share, shown, _less_shuffle(spark), self_reported=True)
-
-
-def _less_shuffle(spark: SparkEvidence) -> str:
-    number, usable = spark.shuffle_partitions, spark.measured.usable_cores
     if number == usable:
-        return (
+        advice = (
             "There is one partition for each core. Shuffle less: drop columns and rows before the "
             f"aggregation or join. If the keys are uneven, try {partitions(2 * usable)}."
         )
-    if number < usable:
-        return f"Only {number} of {usable} cores work after the shuffle: {partitions(usable)}."
-    return (
-        f"Every batch starts {number:,} tasks after the shuffle, each with a separate state: "
-        f"{partitions(usable)} is enough."
-    )
+    elif number < usable:
+        advice = f"Only {number} of {usable} cores work after the shuffle: {partitions(usable)}."
+    else:
+        advice = (
+            f"Every batch starts {number:,} tasks after the shuffle, each with a separate state: "
+            f"{partitions(usable)} is enough."
+        )
+    return Finding(SHUFFLE, share, shown, advice, self_reported=True)
 
 
 def partitions(number: int) -> str:
