@@ -19,24 +19,16 @@ if TYPE_CHECKING:
     from streamgauge.queries.base import Service, Table
     from streamgauge.queries.own import query
 
-_HOMES = {
-    "Choice": "streamgauge.events.columns",
-    "DataSet": "streamgauge.events.spec",
-    "Keys": "streamgauge.events.columns",
-    "Real": "streamgauge.events.columns",
-    "Result": "streamgauge.experiments.api",
-    "Service": "streamgauge.queries.base",
-    "StreamSpec": "streamgauge.events.sources",
-    "StreamgaugeError": "streamgauge.errors",
-    "Table": "streamgauge.queries.base",
-    "Whole": "streamgauge.events.columns",
-    "event_spec": "streamgauge.events.spec",
-    "query": "streamgauge.queries.own",
-    "recorded": "streamgauge.events.sources",
-    "resume": "streamgauge.experiments.api",
-    "run": "streamgauge.experiments.api",
-    "text": "streamgauge.events.sources",
+_NAMES = {
+    "errors": ("StreamgaugeError",),
+    "events.columns": ("Choice", "Keys", "Real", "Whole"),
+    "events.sources": ("StreamSpec", "recorded", "text"),
+    "events.spec": ("DataSet", "event_spec"),
+    "experiments.api": ("Result", "resume", "run"),
+    "queries.base": ("Service", "Table"),
+    "queries.own": ("query",),
 }
+"""The public names, by module."""
 
 __all__ = [
     "Choice",
@@ -60,8 +52,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'streamgauge' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    for module, names in _NAMES.items():
+        if name in names:
+            value = getattr(import_module(f"streamgauge.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'streamgauge' has no attribute {name!r}")

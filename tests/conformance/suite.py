@@ -21,7 +21,7 @@ from streamgauge.experiments.planning.study import make_study
 from streamgauge.experiments.running.log import LogFile, RunLog
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station
-from streamgauge.experiments.running.stopping import Action, Stop
+from streamgauge.experiments.running.stopping import Action
 from streamgauge.experiments.running.trial import Trial
 from streamgauge.measure.calculate import CalculationWork, Findings, calculate
 from streamgauge.measure.record import RunRecord
@@ -176,9 +176,9 @@ class After:
     def __init__(self, trial_s: float) -> None:
         self._ticks = round(trial_s / 0.1)
 
-    def look(self, seen: object) -> Stop | None:  # noqa: ARG002
+    def check(self, seen: object) -> list[str] | None:  # noqa: ARG002
         self._ticks -= 1
-        return Stop(["enough"], at_once=False) if self._ticks == 0 else None
+        return ["enough"] if self._ticks == 0 else None
 
 
 def check_a_join_of_a_cut_load(pair: Pair) -> None:

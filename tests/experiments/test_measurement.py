@@ -1,4 +1,4 @@
-"""What of a trial is calculated; nothing is started."""
+"""Which trials are calculated; nothing is started."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Pretended(Measurement):
     measured = False
 
     def trial(self, judge: BatchJudge | None = None) -> RunRecord:  # noqa: ARG002
-        self._facts.record = self.record
+        self.state.record = self.record
         return self.record
 
     def measure(self, record: RunRecord) -> None:  # noqa: ARG002
@@ -35,7 +35,7 @@ class Pretended(Measurement):
 
 
 class Judge(BatchJudge):
-    """Has made up its mind."""
+    """Has a fixed verdict."""
 
     def __init__(self, verdict: ProbeVerdict) -> None:
         super().__init__(ProbeOrder(1_000.0, 60_000_000, "confirm"), precision=0.05)
@@ -47,9 +47,9 @@ def measured(
 ) -> tuple[bool, TrialSummary]:
     study = make_study(*read_experiment("quickstart", []))
     plan = study.first_plan
-    facts = RunState("", quick=False, environment=Environment.look(plan.system))
-    nobody = cast(Any, None)
-    trial = Pretended(plan, RunDirectory.inside(folder), nobody, lambda _: None, facts)
+    state = RunState("", quick=False, environment=Environment.of(plan.system))
+    unused = cast(Any, None)
+    trial = Pretended(plan, RunDirectory.inside(folder), unused, lambda _: None, state)
     record = record_of(replay_of(AggregationQuery(keys=5), seconds=1))
     changes = {"unsustained_because": unsustained_because}
     instances = [one.model_copy(update=changes) for one in record.instances]
@@ -67,7 +67,7 @@ def test_a_rate_that_a_search_cannot_confirm_is_not_calculated(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("verdict", "expected"), [("passed", True), ("failed", False)])
-def test_the_judge_of_a_confirmation_has_a_say(
+def test_a_confirmation_is_calculated_only_if_its_judge_passes_it(
     tmp_path: Path, verdict: ProbeVerdict, expected: bool
 ) -> None:
     done, _ = measured(tmp_path, Judge(verdict))

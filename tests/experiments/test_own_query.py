@@ -10,17 +10,19 @@ from tests.commands import command
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "expected"),
     [
         ("import nothing_of_that_name\n", "nothing_of_that_name"),
         ("def other(): ...\n", "has no `my_query`"),
         ("my_query = 5\n", "is not a query"),
     ],
 )
-def test_a_query_file_that_is_wrong_is_explained(tmp_path: Path, source: str, told: str) -> None:
+def test_a_query_file_that_is_wrong_is_explained(
+    tmp_path: Path, source: str, expected: str
+) -> None:
     command(tmp_path, "new", "my_query")
     (tmp_path / "my_query.py").write_text(source)
     done = command(tmp_path, "validate", "my_query.yaml")
     assert done.returncode == 2
-    assert told in done.stderr
+    assert expected in done.stderr
     assert "Traceback" not in done.stderr + done.stdout

@@ -1,4 +1,4 @@
-"""A search that is interrupted goes on, and asks no finished probe again; nothing is started."""
+"""A resumed search repeats no finished probe; void confirmations; nothing is started."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any, cast
 
 import pytest
 
-from streamgauge.errors import RunInterrupted, UsageError
+from streamgauge.errors import ExitCode, RunInterrupted, UsageError
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import make_study
+from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.searching import Searching
+from streamgauge.experiments.running.study_run import StudyRun
+from streamgauge.experiments.summarising.outcome import exit_code
+from streamgauge.experiments.summarising.trial import RunState
 from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeOutcome, SearchResult
 from streamgauge.measure.summary import TrialSummary
 from tests.cli import made_up
@@ -39,7 +43,6 @@ class Pretended(Searching):
         directory = RunDirectory.inside(self._place(number))
         found = made_up.summary(offered_per_s=order.rate_per_s, sustained=True)
         directory.write(directory.summary, found)
-        self._keep(outcome, directory.path)
         return outcome
 
     def _outcome(self, order: ProbeOrder) -> ProbeOutcome:
@@ -56,11 +59,11 @@ class Pretended(Searching):
 def searching(folder: Path, **changes: Any) -> Pretended:
     settings = ["load.rate=search", "search.warm_up=0 s"]
     study = make_study(*read_experiment("quickstart", settings))
-    nobody = cast(Any, None)
-    return Pretended(study, study.groups[0], folder, nobody, lambda _: None, nobody, **changes)
+    unused = cast(Any, None)
+    return Pretended(study, study.groups[0], folder, unused, lambda _: None, unused, **changes)
 
 
-def test_an_interrupted_search_goes_on_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+def test_a_resumed_search_has_the_same_result_as_an_uninterrupted_one(tmp_path: Path) -> None:
     whole = searching(tmp_path / "whole")
     expected: SearchResult = whole.run()
     assert expected.confirmed
@@ -74,8 +77,9 @@ def test_an_interrupted_search_goes_on_and_ends_as_if_it_had_not_been(tmp_path: 
         second = searching(folder)
         assert second.run() == expected
         assert first.done + second.done == whole.done
-        assert second.confirmed is not None
-        assert second.confirmed.offered_per_s == expected.maximum_sustainable_per_s
+        assert second.confirmed_in is not None
+        confirmed = RunDirectory(second.confirmed_in).read_trial_summary()
+        assert confirmed.offered_per_s == expected.maximum_sustainable_per_s
 
 
 def test_a_probe_whose_line_was_cut_off_by_a_crash_is_done_again(tmp_path: Path) -> None:
@@ -102,19 +106,85 @@ def test_probes_of_another_search_are_refused_and_kept(tmp_path: Path) -> None:
     assert log.read_text() == text
 
 
-def test_a_confirmation_whose_generator_was_late_confirms_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+LATE = {
+    "instance": 0,
+    "stream": "purchases",
+    "offered": 1,
+    "drained": 1,
+    "queue_max": 1,
+    "queue_limits": (1, 2, 3),
+    "lag_p99_ms": 150.0,
+}
+
+
+def void_confirmations(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, reason: str, lag_p99_ms: float
+) -> Searching:
+    """A search whose probes pass, and whose confirmations are void."""
+
     class Void:
-        def __init__(self, *_: object) -> None: ...
+        def __init__(self, _: object, directory: RunDirectory, *__: object) -> None:
+            self._directory = directory
 
         def run(self, _: ProbeJudge) -> TrialSummary:
-            return made_up.summary(verdict="void", sustained=True, reasons=["100 ms late"])
+            driver = [{**LATE, "lag_p99_ms": lag_p99_ms}]
+            found = made_up.summary(verdict="void", reasons=[reason], driver=driver)
+            self._directory.write(self._directory.summary, found)
+            return found
 
     monkeypatch.setattr("streamgauge.experiments.running.searching.Measurement", Void)
-    study = make_study(*read_experiment("quickstart", ["load.rate=search"]))
-    nobody = cast(Any, None)
-    search = Searching(study, study.groups[0], tmp_path, nobody, lambda _: None, lambda: nobody)
+    settings = ["load.rate=search", "search.warm_up=0 s"]
+    study = make_study(*read_experiment("quickstart", settings))
+    unused = cast(Any, None)
+    search = Searching(study, study.groups[0], folder, unused, lambda _: None, lambda: unused)
+    pretended = searching(folder)
+    monkeypatch.setattr(search, "_probe", pretended._probe)
+    return search
+
+
+def test_a_confirmation_whose_generator_was_late_fails_and_a_lower_rate_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = void_confirmations(monkeypatch, tmp_path, "150 ms late", 150.0)
     outcome = search._confirm(ProbeOrder(1_000.0, 60_000_000, "confirm"), 1)
-    assert (outcome.verdict, outcome.late, outcome.reason) == ("failed", True, "100 ms late")
-    assert search.confirmed is None
+    assert outcome is not None
+    assert (outcome.verdict, outcome.late, outcome.reason) == ("failed", True, "150 ms late")
+    tried = [one.rate_per_s for one in search.run().tries if one.kind == "confirm"]
+    assert len(tried) > 1
+    assert tried == sorted(tried, reverse=True)
+    assert (search.confirmed_in, search.void_in) == (None, None)
+
+
+def test_another_void_confirmation_ends_the_search_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = void_confirmations(monkeypatch, tmp_path, "the events differ", 3.0)
+    found = search.run()
+    assert found.maximum_sustainable_per_s is None
+    assert found.in_words == "the search ended at a void confirmation: the events differ"
+    assert [one for one in found.tries if one.kind == "confirm"] == []
+    assert search.confirmed_in is None
+    assert search.void_in is not None
+    # The void confirmation is not among the outcomes, so a resumed search repeats it.
+    assert '"confirm"' not in (tmp_path / "probes.ndjson").read_text()
+
+
+def test_a_study_whose_search_ended_at_a_void_confirmation_is_void(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = RunDirectory.inside(tmp_path / "run")
+    search = void_confirmations(
+        monkeypatch, directory.searches / "01", "the events differ", lag_p99_ms=3.0
+    )
+    monkeypatch.setattr("streamgauge.experiments.running.study_run.Searching", lambda *_: search)
+    environment = Environment(versions={}, machine={})
+    unused = cast(Any, None)
+    study_run = StudyRun(
+        search.study, directory, unused, lambda _: None, lambda: RunState("", False, environment)
+    )
+    summary = study_run.run()
+    assert exit_code(summary) is ExitCode.VOID
+    assert summary.reasons == ["the events differ"]
+    assert summary.confidence.endswith("void confirmation: the events differ")
+    (trial,) = summary.trials
+    assert (directory.path / trial.run / "summary.json").is_file()

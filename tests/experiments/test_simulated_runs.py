@@ -32,12 +32,12 @@ def simulated(runs: Path, subscriber: Subscriber | None = None, **changes: Any) 
 
 
 def planted(result: Result) -> dict[str, int]:
-    """What the simulated system says that it did wrong."""
+    """The counts of the faults that the simulated system planted."""
     for line in (result.path / "events.ndjson").read_text().splitlines():
         event = json.loads(line)
         if event["event"] == "system" and event["said"]["event"] == "planted":
             return {key: value for key, value in event["said"].items() if key != "event"}
-    raise AssertionError("the system did not say what it planted")
+    raise AssertionError("the system did not report its faults")
 
 
 FAULTY = {
@@ -129,7 +129,7 @@ def test_a_policy_that_raises_ends_the_run_and_is_named(runs: Path, tmp_path: Pa
 
 
 class Watch:
-    """What each part said when it began about the time that is left."""
+    """The remaining time in the first progress of each part."""
 
     def __init__(self) -> None:
         self.left_s: dict[str, float] = {}
@@ -226,7 +226,7 @@ def test_joins_run_on_the_simulated_system_and_their_faults_are_counted_exactly(
 
 
 class Impatient:
-    """Presses Ctrl-C at the first sign of life."""
+    """Interrupts the run at its first progress."""
 
     def __init__(self) -> None:
         self.patient = True
@@ -238,7 +238,7 @@ class Impatient:
 
 
 @pytest.mark.parametrize("folder", ["runs", "other runs"])
-def test_an_interrupted_study_says_how_to_go_on(
+def test_an_interrupted_study_names_the_command_that_resumes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

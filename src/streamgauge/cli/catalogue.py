@@ -12,8 +12,8 @@ from pydantic.fields import FieldInfo
 
 from streamgauge import plugins
 from streamgauge.errors import StreamgaugeError
-from streamgauge.experiments.planning.arguments import GIVEN_BY_THE_LOAD
 from streamgauge.experiments.planning.files import builtin_names, read_experiment
+from streamgauge.experiments.planning.loads import GIVEN_BY_THE_LOAD
 from streamgauge.units import format_duration
 
 _NOT_FOR_FILES = frozenset({"oracle_is"})

@@ -21,7 +21,7 @@ from streamgauge.measure.summary import Series, StudySummary, Summary
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a run."""
+    """The summary of a run, and its directory."""
 
     summary: Summary
     path: Path
@@ -37,7 +37,7 @@ class Result:
 
     @property
     def trials(self) -> list[Result]:
-        """Of a sweep or search; a single trial has none."""
+        """The trials of a study; empty for a single trial."""
         trials = self.summary.trials if isinstance(self.summary, StudySummary) else []
         return [Result(trial, self.path / trial.run) for trial in trials]
 
@@ -58,17 +58,16 @@ def run(
     runs_dir: str | Path = DEFAULT_RUNS,
     subscriber: Subscriber | None = None,
 ) -> Result:
-    """Runs an experiment file or a built-in experiment and waits for the result.
+    """Runs an experiment file or a built-in experiment, and returns when it has ended.
 
-    A bad verdict is not an exception; a component that does not start is (`ComponentError`), and
-    so are a wrong file (`ExperimentError`) and Ctrl-C (`RunInterrupted`).
+    Raises ExperimentError for a wrong file, ComponentError when a component does not start or dies,
+    and RunInterrupted at Ctrl-C; a bad verdict raises nothing.
     """
     changes = [
         f"{key}={value if isinstance(value, str) else json.dumps(value)}"
         for key, value in (settings or {}).items()
     ]
-    loaded, base = read_experiment(str(experiment), changes, quick=quick)
-    study = make_study(loaded, base)
+    study = make_study(*read_experiment(str(experiment), changes, quick=quick))
     command = repeat_command(str(experiment), changes, quick=quick)
     directory = execute(study, Path(runs_dir), subscriber or _ignore, command=command, quick=quick)
     return Result.read(directory.path)
@@ -77,19 +76,16 @@ def run(
 def resume(
     run: str | Path, *, runs_dir: str | Path = DEFAULT_RUNS, subscriber: Subscriber | None = None
 ) -> Result:
-    """Goes on with a sweep or search that was interrupted."""
+    """Resumes a study that was interrupted or has failed trials."""
     directory = begun(str(run), Path(runs_dir)).proceed(subscriber or _ignore)
     return Result.read(directory.path)
 
 
 def repeat_command(experiment: str, settings: list[str], *, quick: bool) -> str:
-    """The command line that does the same again."""
-    parts = ["streamgauge", "run", experiment]
-    for setting in settings:
-        parts += ["--set", setting]
-    if quick:
-        parts.append("--quick")
-    return shlex.join(parts)
+    """The command line that repeats a run."""
+    options = [part for setting in settings for part in ("--set", setting)]
+    options += ["--quick"] if quick else []
+    return shlex.join(["streamgauge", "run", experiment, *options])
 
 
 def _ignore(_: Event) -> None: ...

@@ -1,4 +1,4 @@
-"""The experiment file, typed: one model per section, human units in, plain numbers kept."""
+"""The experiment file, typed: one model per section; human units are kept as plain numbers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pydantic import (
 
 from streamgauge.experiments.planning.thresholds import Threshold
 from streamgauge.measure.search.settings import SHORTEST_PROBE_US
+from streamgauge.report.cases import SEARCH
 from streamgauge.units import (
     SECOND_US,
     Count,
@@ -31,16 +32,25 @@ from streamgauge.units import (
 )
 
 HIGHEST_RATE = 1e9
+AtLeastOneSecond = Annotated[DurationUs, Field(ge=SECOND_US)]
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Named(_Section):
-    """Something found by name, with its own parameters: `name` alone or a mapping."""
+class _WithParameters(_Section):
+    """Keys besides the declared ones are parameters of the query, system, schedule, …"""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class Named(_WithParameters):
+    """An entry point by name, with its parameters; a text alone is the name."""
 
     name: str
 
@@ -49,35 +59,24 @@ class Named(_Section):
     def _name_alone(cls, value: Any) -> Any:
         return {"name": value} if isinstance(value, str) else value
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return dict(self.model_extra or {})
 
-
-class Workload(_Section):
-    """The query and its parameters."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
+class Workload(_WithParameters):
     query: str
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return dict(self.model_extra or {})
 
-
-SEARCH = "search"
+def _share(rate: str) -> float:
+    return float(rate.removesuffix("%")) / 100
 
 
 def _rate(value: Any) -> float | str:
     """Events per second, `search`, or `90 %` of the maximum that a search finds."""
-    if isinstance(value, str) and value.strip() == SEARCH:
+    text = value.strip() if isinstance(value, str) else ""
+    if text == SEARCH:
         return SEARCH
-    if isinstance(value, str) and value.strip().endswith("%"):
-        share = float(value.strip().removesuffix("%")) / 100
-        if not 0 < share <= 10:
+    if text.endswith("%"):
+        if not 0 < _share(text) <= 10:
             raise ValueError("must be more than 0 % and at most 1000 % of the maximum")
-        return f"{100 * share:g} %"
+        return f"{100 * _share(text):g} %"
     rate = parse_count(value)
     if not 0 < rate <= HIGHEST_RATE:
         raise ValueError(f"must be more than 0 and at most {HIGHEST_RATE:,.0f} events per second")
@@ -96,7 +95,7 @@ def _stream_rate(value: Any) -> float | str:
 
 
 class StreamLoad(_Section):
-    """What one stream has of its own; without any setting it shares those of the others."""
+    """Settings of one stream; without any, the stream shares those of the load."""
 
     rate: Annotated[float | str, BeforeValidator(_stream_rate)] | None = Field(
         default=None,
@@ -110,17 +109,15 @@ class StreamLoad(_Section):
 
     @property
     def is_own(self) -> bool:
-        return any(value is not None for value in (self.rate, self.schedule, self.instances))
+        return (self.rate, self.schedule, self.instances) != (None, None, None)
 
     def rate_per_s(self, load_per_s: float) -> float | None:
         if isinstance(self.rate, str):
-            return load_per_s * float(self.rate.removesuffix("%")) / 100
+            return load_per_s * _share(self.rate)
         return self.rate
 
 
 class Load(_Section):
-    """How much is offered, and how the driver is set up."""
-
     rate: Rate = Field(
         description="events per second, all instances together; `search` for the maximum that is "
         "sustained, or a share of that, such as `90 %`"
@@ -142,16 +139,16 @@ class Load(_Section):
 
     @property
     def rate_per_s(self) -> float:
-        """Known only when the rate is a number; a study replaces the others by what it finds."""
+        """Only where the rate is a number: a study replaces the others by what it finds."""
         assert isinstance(self.rate, float)
         return self.rate
 
     @property
     def share_of_maximum(self) -> float | None:
-        """What a search must find first; None when the rate is given."""
+        """Of the maximum that a search finds; None where the rate is a number."""
         if isinstance(self.rate, float):
             return None
-        return 1.0 if self.rate == SEARCH else float(self.rate.removesuffix("%")) / 100
+        return 1.0 if self.rate == SEARCH else _share(self.rate)
 
     @field_validator("marks")
     @classmethod
@@ -162,14 +159,12 @@ class Load(_Section):
 
 
 class SearchSection(_Section):
-    """How the maximum is searched for, when `load.rate` asks for it."""
-
     precision: Share = Field(default=0.05, ge=0.005, le=0.5, description="of the maximum")
     start: Count | None = Field(
         default=None, gt=0, le=HIGHEST_RATE, description="first guess; default: 100,000 per second"
     )
     highest: Count = Field(
-        default=50e6, gt=0, le=HIGHEST_RATE, description="nothing beyond is offered"
+        default=50e6, gt=0, le=HIGHEST_RATE, description="no higher rate is offered"
     )
     probe: DurationUs = Field(
         default=25 * SECOND_US, ge=SHORTEST_PROBE_US, description="length of a probe, at most"
@@ -180,43 +175,30 @@ class SearchSection(_Section):
     attempts: WholeNumber = Field(
         default=3, ge=1, le=20, description="how often a doubtful rate is tried"
     )
-    budget: DurationUs | None = Field(
+    budget: AtLeastOneSecond | None = Field(
         default=None,
-        ge=SECOND_US,
-        description="of load; when it is spent, the search only confirms; default: twice the usual",
+        description="of load; afterwards the search only confirms; default: twice the usual",
     )
 
 
 class FigureSection(_Section):
-    """How the report draws a study, and which published figures stand beside it."""
-
     form: Literal[
-        "throughput",
-        "latency",
-        "latency-over-time",
-        "two-times",
-        "resources",
-        "pull",
-        "cases",
+        "throughput", "latency", "latency-over-time", "two-times", "resources", "pull", "cases"
     ] = "cases"
     paper: str = Field(default="", description="the table or figure that this repeats")
     published: str | None = Field(default=None, description="a published table, such as table-2")
-    system: str = Field(
-        default="", description="system of the published figures; default: all systems"
-    )
+    system: str = Field(default="", description="of the published figures; default: all systems")
     settings: list[str] = Field(default=[], description="columns of the published table")
 
 
 class Timeouts(_Section):
-    start: DurationUs = Field(
-        default=180 * SECOND_US, ge=SECOND_US, description="for a component to start"
-    )
-    drain: DurationUs = Field(
-        default=120 * SECOND_US, ge=SECOND_US, description="without progress, after the load"
+    start: AtLeastOneSecond = Field(default=180 * SECOND_US, description="for a component to start")
+    drain: AtLeastOneSecond = Field(
+        default=120 * SECOND_US, description="without progress, after the load"
     )
 
 
-def _share_or_duration(value: Any) -> float | int:
+def _parse_warm_up(value: Any) -> float | int:
     """`25 %` and `0.25` are shares of the duration, `15 s` is a duration."""
     if isinstance(value, float) or (isinstance(value, str) and value.strip().endswith("%")):
         return parse_share(value)
@@ -233,7 +215,7 @@ def _format_warm_up(value: float | int) -> str:
 
 WarmUp = Annotated[
     float | int,
-    BeforeValidator(_share_or_duration),
+    BeforeValidator(_parse_warm_up),
     PlainSerializer(_format_warm_up, when_used="json"),
 ]
 
@@ -244,13 +226,11 @@ class Experiment(_Section):
     name: str
     about: str = ""
     workload: Workload
-    services: dict[str, str] = Field(
-        default={}, description="addresses of the services that the query uses"
-    )
+    services: dict[str, str] = Field(default={}, description="addresses of the query's services")
     load: Load
     system: Named
     channel: Named
-    duration: DurationUs = Field(default=60 * SECOND_US, ge=SECOND_US)
+    duration: AtLeastOneSecond = 60 * SECOND_US
     warm_up: WarmUp = Field(default=0.25, description="left out of the latencies")
     thresholds: list[Threshold] = []
     timeouts: Timeouts = Timeouts()

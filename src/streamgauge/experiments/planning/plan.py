@@ -1,4 +1,4 @@
-"""From an experiment to what is going to happen: everything resolved, nothing started."""
+"""The plan of one trial: every name resolved, every parameter checked, nothing started."""
 
 from __future__ import annotations
 
@@ -12,24 +12,17 @@ from pydantic import BaseModel, ValidationError
 from streamgauge import plugins
 from streamgauge.channels.base import Channel, Connector
 from streamgauge.driver.config import Load, LoadConfig, PolicyConfig
-from streamgauge.driver.policies import QueueMarks
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import Source
-from streamgauge.experiments.planning.arguments import arguments_of
-from streamgauge.experiments.planning.loads import built, load_of
+from streamgauge.experiments.planning.loads import built, load_of, policy_of
 from streamgauge.experiments.planning.model import Experiment, Named
 from streamgauge.experiments.planning.validation import explained, unknown_key, validated
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.base import System
-from streamgauge.units import SECOND_US
 
 Part = TypeVar("Part", bound=BaseModel)
-START_ESTIMATE_US = 25 * SECOND_US
-MEASURE_ESTIMATE_US = 15 * SECOND_US
-MEASURE_SHARE = 0.1
-"""Of the load's time, for making its events again and comparing."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +42,7 @@ class Plan:
     connector: Connector
     """The system's end of the channel."""
     at_maximum: bool = False
-    """Is this, as far as a search can tell, all that the system sustains, or more?"""
-
-    @property
-    def estimated_us(self) -> int:
-        """How long the whole run will take, roughly."""
-        work = round(self.experiment.duration * (1 + MEASURE_SHARE))
-        return START_ESTIMATE_US + work + MEASURE_ESTIMATE_US
+    """Is the rate the maximum that a search has found, or more?"""
 
     @property
     def events(self) -> int:
@@ -79,10 +66,11 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     sources = _sources(query)
     _check_services(query, experiment.services)
     load = load_of(experiment, sources, base)
-    system = _system(experiment.system, base)
+    system = _part("system", System, experiment.system, base)  # type: ignore[type-abstract]
     system.check()
     _require_capable(experiment, system, query)
-    channel = _channel(experiment.channel, base)
+    channel = _part("channel", Channel, experiment.channel, base)  # type: ignore[type-abstract]
+    channel = channel.resolved(base)
     return Plan(
         experiment=experiment,
         base=base,
@@ -91,7 +79,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         system=system,
         load=load,
         built_load=built(load),
-        policy=_policy(experiment, base),
+        policy=policy_of(experiment, base),
         channel=channel,
         connector=_connector(experiment, system, channel),
     )
@@ -152,7 +140,6 @@ def _check_services(query: Query, given: Mapping[str, str]) -> None:
 
 
 def _sources(query: Query) -> dict[str, Source]:
-    """The sources of its streams; a file of events has been opened and read once."""
     try:
         sources = query.streams
     except ValidationError as error:
@@ -160,42 +147,14 @@ def _sources(query: Query) -> dict[str, Source]:
         fix = "correct the columns that its inputs read"
         raise ExperimentError("workload.query", cause, fix=fix) from None
     for source in sources.values():
-        # The schema of a file is known only from the file.
+        # Opens a file of events, so that one that cannot be read is refused.
         _ = source.schema
     return sources
 
 
-def _system(named: Named, base: Path) -> System:
-    found = _part("systems", "system", System, named, base)  # type: ignore[type-abstract]
-    return validated(found, named.parameters, "system")
-
-
-def _channel(named: Named, base: Path) -> Channel:
-    found = _part("channels", "channel", Channel, named, base)  # type: ignore[type-abstract]
-    return validated(found, named.parameters, "channel").resolved(base)
-
-
-def _part(group: str, section: str, wanted: type[Part], named: Named, base: Path) -> type[Part]:
-    """The class behind a name, which must be of the right sort."""
-    found = plugins.load(group, named.name, key=f"{section}.name", base=base)
+def _part(section: str, wanted: type[Part], named: Named, base: Path) -> Part:
+    """The system or channel of that name, with its settings."""
+    found = plugins.load(f"{section}s", named.name, key=f"{section}.name", base=base)
     if not (isinstance(found, type) and issubclass(found, wanted)):
         raise ExperimentError(f"{section}.name", f"`{named.name}` is not a {section}")
-    return found
-
-
-def _policy(experiment: Experiment, base: Path) -> PolicyConfig:
-    named = experiment.load.policy
-    factory = plugins.load("policies", named.name, key="load.policy.name", base=base)
-    config = PolicyConfig(
-        name=named.name,
-        shares=experiment.load.marks,
-        parameters=arguments_of(factory, named, "load.policy", base),
-        base=base,
-    )
-    try:
-        config.build(QueueMarks.of(1_000_000, config.shares))
-    except ExperimentError:
-        raise
-    except Exception as error:
-        raise ExperimentError("load.policy", str(error) or type(error).__name__) from None
-    return config
+    return validated(found, named.parameters, section)

@@ -1,4 +1,4 @@
-"""A study: every case of an experiment, that is every combination of what it varies."""
+"""A study: the cases of an experiment, one for every combination of the varied settings."""
 
 from __future__ import annotations
 
@@ -12,30 +12,27 @@ from streamgauge.compare.published import figures_of
 from streamgauge.errors import ExperimentError, UsageError
 from streamgauge.experiments.planning.files import put
 from streamgauge.experiments.planning.model import Experiment
-from streamgauge.experiments.planning.plan import (
-    MEASURE_ESTIMATE_US,
-    MEASURE_SHARE,
-    START_ESTIMATE_US,
-    Plan,
-    make_plan,
-    without_secrets,
-)
+from streamgauge.experiments.planning.plan import Plan, make_plan, without_secrets
 from streamgauge.experiments.planning.validation import validated
 from streamgauge.measure.search import WARM_UP_US, SearchSettings, estimated_us
 from streamgauge.measure.search.settings import FIRST_GUESS_PER_S, SHORTEST_PROBE_US
+from streamgauge.report.cases import RATE, without_rate
 from streamgauge.units import SECOND_US, format_duration
 
-RATE = "load.rate"
+START_US = 25 * SECOND_US
+MEASURE_US = 15 * SECOND_US
+MEASURE_SHARE = 0.1
+"""Time to regenerate the events and compare the results, as a share of the length of the load."""
 TRIAL_OVERHEAD_US = 8 * SECOND_US
-"""Of a trial on a system that runs already: driver, query, drain."""
+"""Start of driver and query, and drain, of a trial on a system that runs already."""
 WARM_MEASURE_US = 6 * SECOND_US
-"""Of the calculation when its Spark runs already."""
+"""The calculation on a Spark that runs already."""
 MOST_CASES = 1_000
 
 
 @dataclass(frozen=True)
 class StudyCase:
-    """One combination of values."""
+    """One combination of the varied settings."""
 
     varied: dict[str, Any]
     experiment: Experiment
@@ -43,6 +40,10 @@ class StudyCase:
     @property
     def share(self) -> float | None:
         return self.experiment.load.share_of_maximum
+
+    @property
+    def above_maximum(self) -> bool:
+        return (self.share or 0.0) > 1
 
 
 @dataclass(frozen=True)
@@ -58,28 +59,24 @@ class Group:
 
     @property
     def experiment(self) -> Experiment:
-        """What a search goes by: that of a case which asks for one; only the rate differs."""
+        """That of a case with a rate to be searched for; the cases differ only in their rate."""
         asking = (case for case in self.cases if case.share is not None)
         return next(asking, self.cases[0]).experiment
 
     @property
     def settings(self) -> SearchSettings:
-        experiment = self.experiment
-        search = experiment.search
+        search = self.experiment.search
         return SearchSettings(
-            precision=search.precision,
-            start=search.start,
-            highest=search.highest,
+            **search.model_dump(include={"precision", "start", "highest", "attempts"}),
             probe_us=search.probe,
-            attempts=search.attempts,
             budget_us=search.budget,
-            confirm_us=experiment.duration,
+            confirm_us=self.experiment.duration,
         )
 
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that an experiment asks for, resolved; nothing started."""
+    """All trials of an experiment, resolved; nothing started."""
 
     experiment: Experiment
     base: Path
@@ -88,11 +85,8 @@ class Study:
     @property
     def is_single(self) -> bool:
         """One trial at a given rate: the run directory is that of the trial."""
-        return (
-            self.experiment.repeat == 1
-            and not self.experiment.vary
-            and not any(group.searched for group in self.groups)
-        )
+        searched = any(group.searched for group in self.groups)
+        return not (self.experiment.vary or self.experiment.repeat > 1 or searched)
 
     @property
     def cases(self) -> list[StudyCase]:
@@ -103,13 +97,13 @@ class Study:
         return len(self.cases) * self.experiment.repeat
 
     def number_of(self, case: StudyCase, repetition: int) -> int:
-        """The same whatever has been done of the study already."""
+        """Numbers the trials in the order of the file, so that a resumed study finds them again."""
         place = next(i for i, own in enumerate(self.cases) if own is case)
         return place * self.experiment.repeat + repetition
 
     @cached_property
     def first_plan(self) -> Plan:
-        """Of the first case, at a rate that stands for whatever a search will find."""
+        """Of the first case; a rate that is still to be searched for is replaced by a guess."""
         return plan_at(self.cases[0].experiment, self.base)
 
     @property
@@ -119,34 +113,36 @@ class Study:
 
     @property
     def estimated_us(self) -> int:
-        """How long everything will take, roughly."""
         if self.is_single:
-            return self.first_plan.estimated_us
-        return MEASURE_ESTIMATE_US + sum(map(self.group_us, self.groups))
+            return START_US + MEASURE_US + _work_us(self.experiment)
+        return MEASURE_US + sum(map(self.group_us, self.groups))
 
     def group_us(self, group: Group) -> int:
-        # Another query, or the system with other settings, has to start anew.
-        total = START_ESTIMATE_US
+        # With another query or other settings the system starts again.
+        total = START_US
         if group.searched:
-            total += self.warm_up_us(group)
-            total += estimated_us(group.settings, TRIAL_OVERHEAD_US) + WARM_MEASURE_US
+            search_us = estimated_us(group.settings, TRIAL_OVERHEAD_US)
+            total += self.warm_up_us(group) + search_us + WARM_MEASURE_US
         for case in group.cases:
             # The confirmation of the search is the first trial at its maximum.
             total += (self.experiment.repeat - (case.share == 1.0)) * self.trial_us(case)
         return total
 
     def warm_up_us(self, group: Group) -> int:
-        """How long the system is under load before a search judges it."""
+        """How long the system is under load before the first probe."""
         asked = group.experiment.search.warm_up
         return plan_at(group.experiment, self.base).system.warm_up_us if asked is None else asked
 
     def trial_us(self, case: StudyCase) -> int:
-        duration = case.experiment.duration
-        return TRIAL_OVERHEAD_US + WARM_MEASURE_US + round(duration * (1 + MEASURE_SHARE))
+        return TRIAL_OVERHEAD_US + WARM_MEASURE_US + _work_us(case.experiment)
+
+
+def _work_us(experiment: Experiment) -> int:
+    return round(experiment.duration * (1 + MEASURE_SHARE))
 
 
 def make_study(experiment: Experiment, base: Path) -> Study:
-    """Resolves every case, so that a study cannot fail on the last of them after hours."""
+    """Resolves every case now, so that a study does not fail on the last of them after hours."""
     keys = sorted(experiment.vary, key=lambda key: key == RATE)
     combinations = list(itertools.product(*(experiment.vary[key] for key in keys)))
     if len(combinations) > MOST_CASES:
@@ -160,7 +156,7 @@ def make_study(experiment: Experiment, base: Path) -> Study:
         if RATE in varied:
             varied[RATE] = case.experiment.load.rate
         _check(case, base)
-        fixed = {key: value for key, value in varied.items() if key != RATE}
+        fixed = without_rate(varied)
         groups.setdefault(repr(fixed), Group(fixed, [])).cases.append(case)
     return Study(experiment, base, list(groups.values()))
 
@@ -168,24 +164,29 @@ def make_study(experiment: Experiment, base: Path) -> Study:
 def _check(case: StudyCase, base: Path) -> None:
     experiment = case.experiment
     plan_at(experiment, base)
-    for name, stream in experiment.load.streams.items():
-        if case.share is not None and isinstance(stream.rate, float):
-            raise ExperimentError(
-                f"load.streams.{name}.rate",
-                "must be a share, because `load.rate` is found by a search",
-                fix="give it as a share of `load.rate`, such as `20 %`",
-            )
-    if case.share is not None and experiment.duration < SHORTEST_PROBE_US:
-        raise ExperimentError(
-            "duration",
-            f"is too short to confirm a maximum: {format_duration(experiment.duration)}",
-            fix=f"use at least {format_duration(SHORTEST_PROBE_US)}",
-        )
+    if case.share is not None:
+        _check_searched(experiment)
     if experiment.figure is not None and experiment.figure.published is not None:
         try:
             figures_of(experiment.figure.published)
         except UsageError as error:
             raise ExperimentError("figure.published", error.cause, fix=error.fix) from None
+
+
+def _check_searched(experiment: Experiment) -> None:
+    for name, stream in experiment.load.streams.items():
+        if isinstance(stream.rate, float):
+            raise ExperimentError(
+                f"load.streams.{name}.rate",
+                "must be a share, because `load.rate` is found by a search",
+                fix="give it as a share of `load.rate`, such as `20 %`",
+            )
+    if experiment.duration < SHORTEST_PROBE_US:
+        raise ExperimentError(
+            "duration",
+            f"is too short to confirm a maximum: {format_duration(experiment.duration)}",
+            fix=f"use at least {format_duration(SHORTEST_PROBE_US)}",
+        )
 
 
 def _case(experiment: Experiment, varied: dict[str, Any]) -> Experiment:
@@ -203,18 +204,16 @@ def _case(experiment: Experiment, varied: dict[str, Any]) -> Experiment:
 def plan_at(
     experiment: Experiment, base: Path, rate: float | None = None, duration_us: int | None = None
 ) -> Plan:
-    """The plan of one trial, at that rate and for that long instead of what the file says."""
-    load = experiment.load
+    """The plan of one trial, with a rate and a length that replace those of the experiment."""
+    load, share = experiment.load, experiment.load.share_of_maximum
     if rate is None:
-        known = load.share_of_maximum is None
-        rate = load.rate_per_s if known else experiment.search.start or FIRST_GUESS_PER_S
+        rate = load.rate_per_s if share is None else experiment.search.start or FIRST_GUESS_PER_S
     changes: dict[str, Any] = {"load": load.model_copy(update={"rate": float(rate)})}
     if duration_us is not None:
-        changes["duration"] = duration_us
-        changes["warm_up"] = 0
+        changes |= {"duration": duration_us, "warm_up": 0}
     plan = make_plan(experiment.model_copy(update=changes), base)
-    if load.share_of_maximum is None:
+    if share is None:
         return plan
-    # Near a maximum, which a search looks for, the backlog of a start would stay.
+    # Near its maximum a system hardly reduces the backlog of its start.
     policy = plan.policy.model_copy(update={"settles_us": WARM_UP_US})
-    return replace(plan, policy=policy, at_maximum=load.share_of_maximum >= 1)
+    return replace(plan, policy=policy, at_maximum=share >= 1)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict, model_serializer, model_validator
 
 from streamgauge.errors import UsageError
 from streamgauge.measure.figures import Use, find_figure, value_of
 from streamgauge.measure.summary import Summary, ThresholdResult
 
-_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+_OPERATORS = {
     "<=": operator.le,
     ">=": operator.ge,
     "==": operator.eq,
@@ -23,8 +22,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-class ParsedThreshold(BaseModel):
-    """A comparison of one figure of the summary with a number."""
+class Threshold(BaseModel):
+    """A comparison of one figure of the summary with a number; in files it is a text."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -33,34 +32,27 @@ class ParsedThreshold(BaseModel):
     sign: str
     limit: float
 
+    @model_validator(mode="before")
+    @classmethod
+    def _parse(cls, value: Any) -> Any:
+        signs = "|".join(_OPERATORS)
+        match = re.fullmatch(rf"\s*([a-z_0-9.]+)\s*({signs})\s*(.+?)\s*", str(value))
+        if match is None:
+            raise ValueError(f"{value!r} is not a threshold such as `event_time.p99 < 5 s`")
+        name, sign, limit = match.groups()
+        try:
+            figure = find_figure(name, Use.THRESHOLD)
+        except UsageError as error:
+            raise ValueError(f"{error.cause}; {error.fix}") from None
+        parsed = {"figure": figure.name, "sign": sign, "limit": figure.unit.parse_limit(limit)}
+        return {"expression": str(value).strip(), **parsed}
+
+    @model_serializer
+    def _as_text(self) -> str:
+        return self.expression
+
     def check(self, summary: Summary) -> ThresholdResult:
         """A figure that was not measured fails its threshold."""
         value = value_of(summary, self.figure)
         passed = value is not None and _OPERATORS[self.sign](value, self.limit)
         return ThresholdResult(expression=self.expression, value=value, passed=passed)
-
-
-def _parse(value: Any) -> ParsedThreshold:
-    if isinstance(value, ParsedThreshold):
-        return value
-    match = re.fullmatch(r"\s*([a-z_0-9.]+)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*", str(value))
-    if match is None:
-        raise ValueError(f"{value!r} is not a threshold such as `event_time.p99 < 5 s`")
-    name, sign, limit = match.groups()
-    try:
-        figure = find_figure(name, Use.THRESHOLD)
-    except UsageError as error:
-        raise ValueError(f"{error.cause}; {error.fix}") from None
-    return ParsedThreshold(
-        expression=str(value).strip(),
-        figure=figure.name,
-        sign=sign,
-        limit=figure.unit.parse_limit(limit),
-    )
-
-
-Threshold = Annotated[
-    ParsedThreshold,
-    BeforeValidator(_parse),
-    PlainSerializer(lambda threshold: threshold.expression, return_type=str),
-]

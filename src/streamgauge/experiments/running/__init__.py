@@ -1,1 +1,1 @@
-"""Runs trials, searches and studies, and keeps what was measured."""
+"""Runs trials, searches and studies, and writes their files."""

@@ -1,4 +1,4 @@
-"""Versions and machine: what a figure must carry to be comparable."""
+"""Versions and machine, without which figures cannot be compared."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ class Environment(BaseModel):
     machine: dict[str, str | int | float]
 
     @classmethod
-    def look(cls, system: System) -> Environment:
-        libraries = {name: version(name) for name in ("numpy", "pyarrow", "pandas")}
+    def of(cls, system: System) -> Environment:
         return cls(
             versions={
                 "streamgauge": __version__,
                 **system.versions(),
                 "python": platform.python_version(),
-                **libraries,
+                **{name: version(name) for name in ("numpy", "pyarrow", "pandas")},
             },
             machine={
                 "cpu": _cpu_name(),

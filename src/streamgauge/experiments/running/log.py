@@ -1,7 +1,6 @@
-"""The log of a run: typed events, and those who subscribe to them.
+"""The log of a run: typed events, in the order in which they happened.
 
-The file `events.ndjson`, the terminal and anything else that shows a run get the same events, in
-the order in which they happened.
+The file `events.ndjson`, the terminal and anything else that shows a run subscribe to them.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,66 +17,56 @@ from streamgauge.measure.summary import Summary
 PHASES = ("prepare", "start", "load", "drain", "measure", "report")
 
 
-@dataclass(frozen=True)
 class Event:
-    """Something that happened; `kind` is its name in the file, empty: it is only shown."""
+    """Something that happened; `kind` is its name in the file, which omits events without one."""
 
-    kind: ClassVar[str] = ""
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str = "") -> None:
+        cls.kind = kind
 
 
 @dataclass(frozen=True)
 class RunStarted(Event):
-    """A run directory was made, or a run in it goes on."""
+    """The run directory exists, and the run begins or is resumed."""
 
     path: Path
 
 
 @dataclass(frozen=True)
-class TrialStarted(Event):
-    kind: ClassVar[str] = "run"
-
+class TrialStarted(Event, kind="run"):
     command: str
 
 
 @dataclass(frozen=True)
-class StudyStarted(Event):
-    kind: ClassVar[str] = "study"
-
+class StudyStarted(Event, kind="study"):
     command: str
     cases: int
 
 
 @dataclass(frozen=True)
-class PhaseEntered(Event):
+class PhaseEntered(Event, kind="phase"):
     """One of PHASES, in this order."""
-
-    kind: ClassVar[str] = "phase"
 
     name: str
 
 
 @dataclass(frozen=True)
-class Noted(Event):
-    """What exactly is going on in a phase."""
-
-    kind: ClassVar[str] = "note"
+class Noted(Event, kind="note"):
+    """A step within a phase."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class LoadStarted(Event):
-    kind: ClassVar[str] = "load"
-
+class LoadStarted(Event, kind="load"):
     start_us: int
     rate_per_s: float
 
 
 @dataclass(frozen=True)
-class Observed(Event):
-    """All driver instances together, about once a second; time in microseconds of the load."""
-
-    kind: ClassVar[str] = "observed"
+class Observed(Event, kind="observed"):
+    """All driver instances together, about once a second; `load_us` is the time of the load."""
 
     load_us: int
     offered: int
@@ -87,29 +76,23 @@ class Observed(Event):
 
 
 @dataclass(frozen=True)
-class SystemReported(Event):
+class SystemReported(Event, kind="system"):
     """A message of the system under test."""
-
-    kind: ClassVar[str] = "system"
 
     said: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class ActionTaken(Event):
+class ActionTaken(Event, kind="action"):
     """An action of the time line, such as a fault."""
-
-    kind: ClassVar[str] = "action"
 
     name: str
     load_us: int
 
 
 @dataclass(frozen=True)
-class Decided(Event):
-    """The station changed the course of the run: it cut a load, or fixed a maximum."""
-
-    kind: ClassVar[str] = "decision"
+class Decided(Event, kind="decision"):
+    """The load was cut, or a search found a maximum."""
 
     decision: str
     reasons: Sequence[str] = ()
@@ -117,9 +100,7 @@ class Decided(Event):
 
 
 @dataclass(frozen=True)
-class Ended(Event):
-    kind: ClassVar[str] = "end"
-
+class Ended(Event, kind="end"):
     status: str
     verdict: str
 
@@ -133,7 +114,7 @@ class Finished(Event):
 
 @dataclass(frozen=True)
 class Progress(Event):
-    """A moment of a run, about ten times a second."""
+    """The state of a run, about ten times a second."""
 
     phase: str
     note: str
@@ -146,16 +127,16 @@ class Progress(Event):
     queued: int | None = None
     results: int | None = None
     latency_ms: float | None = None
-    """Of the latest results; a live impression, the figures are calculated after the run."""
+    """Of the latest results, for display only: the figures are calculated after the run."""
     part: str = ""
-    """Which search or trial of a study this is; empty for a single trial."""
+    """The search or trial of a study; empty for a single trial."""
 
 
 Subscriber = Callable[[Event], None]
 
 
 class RunLog:
-    """Hands every event to every subscriber, in the thread that runs the experiment."""
+    """Calls every subscriber with every event, in the thread that runs the experiment."""
 
     def __init__(self, *subscribers: Subscriber) -> None:
         self._subscribers = subscribers
@@ -172,9 +153,7 @@ class LogFile:
         self._path = path
 
     def __call__(self, event: Event) -> None:
-        if not event.kind:
-            return
-        named = {one.name: getattr(event, one.name) for one in fields(event)}
-        line = json.dumps({"time_us": time.time_ns() // 1_000, "event": event.kind, **named})
-        with self._path.open("a") as file:
-            file.write(line + "\n")
+        if event.kind:
+            line = {"time_us": time.time_ns() // 1_000, "event": event.kind, **vars(event)}
+            with self._path.open("a") as file:
+                file.write(json.dumps(line) + "\n")

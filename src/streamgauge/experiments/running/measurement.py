@@ -1,28 +1,13 @@
-"""One trial from its start to its report; what was measured is kept however it ends."""
+"""One trial from its start to its report; its measurements are kept however it ends."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from streamgauge.errors import RunInterrupted, StreamgaugeError
-from streamgauge.experiments.planning.plan import (
-    MEASURE_ESTIMATE_US,
-    MEASURE_SHARE,
-    START_ESTIMATE_US,
-    Plan,
-)
-from streamgauge.experiments.running.log import (
-    PHASES,
-    Ended,
-    Finished,
-    LogFile,
-    Noted,
-    PhaseEntered,
-    Progress,
-    RunLog,
-    Subscriber,
-    TrialStarted,
-)
+from streamgauge.experiments.planning.plan import Plan
+from streamgauge.experiments.planning.study import MEASURE_SHARE, MEASURE_US, START_US
+from streamgauge.experiments.running import log
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station
 from streamgauge.experiments.running.trial import Trial
@@ -30,157 +15,120 @@ from streamgauge.experiments.summarising.trial import RunState, summarise_trial
 from streamgauge.measure.calculate import CalculationWork
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.search import ProbeJudge
-from streamgauge.measure.summary import Status, TrialSummary
+from streamgauge.measure.summary import TrialSummary
 from streamgauge.measure.verdict import sustained
 from streamgauge.report.html import write_report
 
 
+@dataclass
 class Measurement:
     """One trial with its calculation, in a directory of its own."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        directory: RunDirectory,
-        station: Station,
-        subscriber: Subscriber,
-        facts: RunState,
-        *,
-        last: bool = False,
-    ) -> None:
-        self._plan = plan
-        self._directory = directory
-        self._station = station
-        self._log = RunLog(LogFile(directory.events), subscriber)
-        self._last = last
+    plan: Plan
+    directory: RunDirectory
+    station: Station
+    subscriber: log.Subscriber
+    state: RunState
+    last: bool = False
+    """No trial follows: the calculation can have the memory of the system."""
+
+    def __post_init__(self) -> None:
+        self._log = log.RunLog(log.LogFile(self.directory.events), self.subscriber)
         self._began = self._phase_began = time.monotonic()
-        self._phase = PHASES[0]
-        self._note = ""
+        self._phase, self._note = log.PHASES[0], ""
         self._trial: Trial | None = None
-        self._facts = facts
-        directory.keep(plan.stored)
-        directory.write(directory.environment, facts.environment)
-        self._log.publish(TrialStarted(facts.command))
+        self.directory.keep(self.plan.stored)
+        self.directory.write(self.directory.environment, self.state.environment)
+        self._log.publish(log.TrialStarted(self.state.command))
 
     def run(self, judge: ProbeJudge | None = None) -> TrialSummary:
-        """Trial, calculation, summary and report.
+        """Trial, calculation, summary and report, which are written also when an error is raised.
 
-        A rate that a search cannot confirm is not worth a calculation.
-        Whatever there is has been summarised and reported when an error is raised.
+        The results of a rate that a search could not confirm are not checked.
         """
-        failure: StreamgaugeError | None = None
         try:
             record = self.trial(judge)
-            if judge is None or _held(record, judge):
+            if judge is None or (sustained(record)[0] and judge.finish().verdict == "passed"):
                 self.measure(record)
             else:
-                self._facts.unmeasured = "its results were not checked: the rate did not hold"
-        except StreamgaugeError as error:
-            failure = error
+                self.state.unmeasured = "its results were not checked: the rate did not hold"
         except Exception as error:
-            self.conclude(StreamgaugeError(f"unexpected {type(error).__name__}: {error}"))
+            self._conclude(error)
             raise
-        summary = self.conclude(failure)
-        if failure is not None:
-            raise failure
-        return summary
+        return self._conclude()
 
     def trial(self, judge: ProbeJudge | None = None) -> RunRecord:
         """Load and drain; driver instances and sink are gone afterwards."""
-        trial = self._trial = Trial(
-            self._plan, self._directory, self._station, self._log, self._tell
-        )
+        trial = Trial(self.plan, self.directory, self.station, self._log, self._tell)
+        self._trial = trial
         with trial.processes():
             self._enter("start")
             trial.start()
             self._enter("load")
             trial.measured_load(judge)
             self._enter("drain")
-            drained = trial.drain()
-            record = trial.close(drained=drained)
-        self._facts.monitor = trial.monitor_cost
-        self._facts.diagnostics = trial.diagnostics
-        self._directory.write(self._directory.record, record)
-        self._facts.record = record
+            record = trial.close(drained=trial.drain())
+        self.state.monitor = trial.monitor_cost
+        self.state.diagnostics = trial.diagnostics
+        self.state.record = record
+        self.directory.write(self.directory.record, record)
         return record
 
     def measure(self, record: RunRecord) -> None:
         """Latency and validity, on Spark, from the directory."""
         self._enter("measure")
-        if self._last:
-            # Nobody needs the system any more, and the calculation is glad of its memory.
-            self._station.stop_system()
+        if self.last:
+            self.station.stop_system()
+        handovers = {
+            stream: [
+                self.directory.driver(number) / "handovers"
+                for number in record.load.instances_of(stream)
+            ]
+            for stream in record.load.streams
+        }
         work = CalculationWork(
-            record=self._directory.record,
-            results=self._directory.results,
-            handovers={
-                stream: [
-                    self._directory.driver(number) / "handovers"
-                    for number in record.load.instances_of(stream)
-                ]
-                for stream in record.load.streams
-            },
+            record=self.directory.record, results=self.directory.results, handovers=handovers
         )
-        master = self._plan.experiment.measure_master
-        self._facts.findings = self._station.calculate(work, master, self._tell)
+        master = self.plan.experiment.measure_master
+        self.state.findings = self.station.calculate(work, master, self._tell)
 
-    def conclude(self, failure: StreamgaugeError | None) -> TrialSummary:
-        """Summary, series and report of whatever there is."""
+    def _conclude(self, failure: Exception | None = None) -> TrialSummary:
+        """Summary, series and report of everything that was measured."""
         self._enter("report")
-        if isinstance(failure, RunInterrupted):
-            self._facts.status = Status.INTERRUPTED
-        elif failure is not None:
-            self._facts.status = Status.FAILED
-            self._facts.failure = failure.cause
-        summary, series = summarise_trial(self._plan, self._directory, self._facts)
-        self._directory.write(self._directory.series, series)
-        self._directory.write(self._directory.summary, summary)
-        write_report(summary, series, self._directory.report)
-        self._log.publish(Ended(summary.status.value, summary.verdict.value))
-        self._log.publish(Finished(summary))
+        self.state.end(failure)
+        summary, series = summarise_trial(self.plan, self.directory, self.state)
+        self.directory.write(self.directory.series, series)
+        self.directory.write(self.directory.summary, summary)
+        write_report(summary, series, self.directory.report)
+        self._log.publish(log.Ended(summary.status.value, summary.verdict.value))
+        self._log.publish(log.Finished(summary))
         return summary
 
     def _enter(self, phase: str) -> None:
-        self._end_phase()
-        self._phase, self._note = phase, ""
-        self._log.publish(PhaseEntered(phase))
-        self._tell("")
-
-    def _end_phase(self) -> None:
         now = time.monotonic()
-        spent = self._facts.phases_s.get(self._phase, 0.0) + now - self._phase_began
-        self._facts.phases_s[self._phase] = round(spent, 2)
-        self._phase_began = now
+        self.state.phases_s[self._phase] = round(now - self._phase_began, 2)
+        self._phase, self._phase_began, self._note = phase, now, ""
+        self._log.publish(log.PhaseEntered(phase))
+        self._tell("")
 
     def _tell(self, note: str) -> None:
         if note and note != self._note:
-            self._log.publish(Noted(note))
-        self._note = note or self._note
-        self._log.publish(self._progress())
-
-    def _progress(self) -> Progress:
-        times = (self._elapsed_s, self._remaining_s)
-        if self._trial is None or self._phase not in ("load", "drain"):
-            return Progress(self._phase, self._note, *times)
-        return self._trial.progress(self._phase, self._note, *times)
-
-    @property
-    def _elapsed_s(self) -> float:
-        return time.monotonic() - self._began
+            self._note = note
+            self._log.publish(log.Noted(note))
+        elapsed_s = time.monotonic() - self._began
+        progress = log.Progress(self._phase, self._note, elapsed_s, self._remaining_s)
+        if self._trial is not None and self._phase in ("load", "drain"):
+            progress = self._trial.with_figures(progress)
+        self._log.publish(progress)
 
     @property
     def _remaining_s(self) -> float:
-        duration = self._plan.experiment.duration
-        expected = {
-            "start": START_ESTIMATE_US,
+        duration = self.plan.experiment.duration
+        expected_us = {
+            "start": START_US,
             "load": duration,
-            "measure": MEASURE_ESTIMATE_US + duration * MEASURE_SHARE,
+            "measure": MEASURE_US + duration * MEASURE_SHARE,
         }
-        left = [expected.get(phase, 0.0) for phase in PHASES[PHASES.index(self._phase) :]]
-        here = time.monotonic() - self._phase_began
-        return max(0.0, left[0] / 1e6 - here) + sum(left[1:]) / 1e6
-
-
-def _held(record: RunRecord, judge: ProbeJudge) -> bool:
-    kept_up, _ = sustained(record)
-    return kept_up and judge.finish().verdict == "passed"
+        phases = log.PHASES[log.PHASES.index(self._phase) :]
+        current, *later = (expected_us.get(phase, 0.0) / 1e6 for phase in phases)
+        return max(0.0, current - (time.monotonic() - self._phase_began)) + sum(later)

@@ -1,4 +1,4 @@
-"""The run directory: everything about one run, written as it goes, readable without the rest."""
+"""The run directory: the files of one run, each written as soon as its content is known."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ DEFAULT_RUNS = Path("runs")
 
 
 class RunDirectory:
-    """Paths and files of a run."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.experiment = path / "experiment.yaml"
@@ -52,19 +50,16 @@ class RunDirectory:
         day = today.strftime("%Y-%m-%d")
         taken = [re.match(rf"{day}-(\d+)-", entry.name) for entry in runs.iterdir()]
         number = max((int(match[1]) for match in taken if match), default=0) + 1
-        while True:
-            path = runs / f"{day}-{number}-{name}"
-            try:
-                path.mkdir()
-                break
-            except FileExistsError:
-                number += 1
-        directory = cls(path)
+        directory = cls(runs / f"{day}-{number}-{name}")
+        try:
+            directory.path.mkdir()
+        except FileExistsError:
+            # Another run has just taken the number.
+            return cls.create(runs, name, today)
         directory.logs.mkdir()
-        latest = runs / LATEST
-        unfinished = runs / f".{LATEST}-{path.name}"
-        unfinished.symlink_to(path.name)
-        unfinished.replace(latest)
+        unfinished = runs / f".{LATEST}-{directory.path.name}"
+        unfinished.symlink_to(directory.path.name)
+        unfinished.replace(runs / LATEST)
         return directory
 
     @classmethod
@@ -73,13 +68,11 @@ class RunDirectory:
         for path in (Path(name), runs / name):
             if (path / "experiment.yaml").is_file():
                 return cls(path.resolve())
-        raise UsageError(
-            f"there is no run `{name}`", fix="`streamgauge list runs` shows what there is"
-        )
+        raise UsageError(f"there is no run `{name}`", fix="`streamgauge list runs` shows all runs")
 
     @classmethod
     def inside(cls, path: Path) -> RunDirectory:
-        """The directory of one trial of a study; begun anew if it was not finished."""
+        """The directory of one trial of a study, empty."""
         shutil.rmtree(path, ignore_errors=True)
         directory = cls(path)
         directory.logs.mkdir(parents=True)
@@ -87,13 +80,12 @@ class RunDirectory:
 
     @property
     def address(self) -> str:
-        """What `open` finds it by from here: its name, unless it lies elsewhere."""
+        """The name by which `open` finds it, or its path where it is not in the default folder."""
         default = self.path.parent.resolve() == DEFAULT_RUNS.resolve()
         return self.path.name if default else str(self.path)
 
     @property
     def finished(self) -> bool:
-        """Did it come to its end, so that nobody need do it again?"""
         return self.summary.is_file() and self.read_summary().status is Status.FINISHED
 
     def keep(self, experiment: Mapping[str, Any]) -> None:
@@ -110,12 +102,12 @@ class RunDirectory:
         unfinished.replace(path)
 
     def read(self) -> tuple[Summary, Series]:
-        """What a finished run has found; says what is wrong when it cannot be had."""
+        """Summary and series of a finished run; a study has no series of its own."""
         try:
             return self.read_summary(), self.read_series() if self.series.exists() else Series()
         except FileNotFoundError:
             raise UsageError(
-                f"{self.path} has no summary: the run was killed, or still goes on",
+                f"{self.path} has no summary: the run was killed or is still running",
                 fix="choose another run; `streamgauge list runs` shows how each ended",
             ) from None
         except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Runs an experiment, a trial or a whole study, and keeps what was measured however it ends."""
+"""Runs an experiment, a trial or a study; the measurements are kept however it ends."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -28,7 +29,7 @@ from streamgauge.experiments.summarising.trial import RunState
 
 
 class Origin(BaseModel):
-    """`RUN/origin.json`: what a study needs to know of its beginning to go on."""
+    """`RUN/origin.json`: what is needed to resume the run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -45,73 +46,55 @@ def execute(
     origin = Origin(command=command, quick=quick, base=study.base)
     directory.write(directory.origin, origin)
     directory.keep(study.stored)
-    _keep_own_query(study, directory)
-    return _proceed(study, directory, origin, subscriber)
+    own_query, _, _ = study.first_plan.query_config.name.rpartition(":")
+    if own_query.endswith(".py"):
+        shutil.copy(study.base / own_query, directory.path)
+    return Begun(study, directory, origin).proceed(subscriber)
 
 
 @dataclass(frozen=True)
 class Begun:
-    """A study that was begun before."""
+    """A run with its directory, of which parts may be finished."""
 
     study: Study
     directory: RunDirectory
     origin: Origin
 
     def proceed(self, subscriber: Subscriber) -> RunDirectory:
-        """Does whatever has not been done yet."""
-        return _proceed(self.study, self.directory, self.origin, subscriber)
+        """Runs the parts that are not finished."""
+        study, directory = self.study, self.directory
+        environment = Environment.of(study.first_plan.system)
+        new_state = partial(RunState, self.origin.command, self.origin.quick, environment)
+        subscriber(RunStarted(directory.path))
+        try:
+            with interruptible(), Station(directory.logs) as station:
+                if study.is_single:
+                    plan, state = study.first_plan, new_state()
+                    Measurement(plan, directory, station, subscriber, state, last=True).run()
+                else:
+                    StudyRun(study, directory, station, subscriber, new_state).run()
+        except StreamgaugeError as error:
+            error.run = directory.path
+            raise
+        return directory
 
 
 def begun(run: str, runs_dir: Path) -> Begun:
-    """A sweep or search that did not come to its end."""
+    """A study that was interrupted or has failed trials, to be resumed."""
     directory = RunDirectory.open(run, runs_dir)
     if not directory.origin.exists():
         raise UsageError(
-            f"`{run}` does not say how it was begun, so it cannot go on", fix="begin a new run"
+            f"`{run}` cannot be resumed: it has no {directory.origin.name}", fix="begin a new run"
         )
     origin = Origin.model_validate_json(directory.origin.read_text())
+    repeat = f"repeat it with `{origin.command}`"
     if directory.finished:
-        raise UsageError(
-            f"`{run}` came to its end; there is nothing to resume",
-            fix=f"repeat it with `{origin.command}`",
-        )
+        raise UsageError(f"`{run}` is finished; there is nothing to resume", fix=repeat)
     experiment, _ = read_experiment(str(directory.experiment))
     study = make_study(experiment, origin.base if origin.base.is_dir() else directory.path)
     if study.is_single:
-        raise UsageError(
-            f"`{run}` is a single trial, which has no finished parts to go on from",
-            fix=f"repeat it with `{origin.command}`",
-        )
+        raise UsageError(f"`{run}` is a single trial, which cannot be resumed", fix=repeat)
     return Begun(study, directory, origin)
-
-
-def _proceed(
-    study: Study, directory: RunDirectory, origin: Origin, subscriber: Subscriber
-) -> RunDirectory:
-    environment = Environment.look(study.first_plan.system)
-    subscriber(RunStarted(directory.path))
-
-    def facts() -> RunState:
-        return RunState(command=origin.command, quick=origin.quick, environment=environment)
-
-    try:
-        with interruptible(), Station(directory.logs) as station:
-            if study.is_single:
-                plan = study.first_plan
-                Measurement(plan, directory, station, subscriber, facts(), last=True).run()
-            else:
-                StudyRun(study, directory, station, subscriber, facts).run()
-    except StreamgaugeError as error:
-        error.run = directory.path
-        raise
-    return directory
-
-
-def _keep_own_query(study: Study, directory: RunDirectory) -> None:
-    """A run directory explains itself, so the file of a user's query goes into it."""
-    location, _, _ = study.first_plan.query_config.name.rpartition(":")
-    if location.endswith(".py"):
-        shutil.copy(study.base / location, directory.path)
 
 
 @contextmanager
@@ -123,15 +106,14 @@ def interruptible() -> Iterator[None]:
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def at_once(_: int, __: FrameType | None) -> None:
-        # The guard outlives us and cleans up.
+        # The guard is another process, which cleans up.
         os._exit(ExitCode.INTERRUPTED)
 
     def interrupt(_: int, __: FrameType | None) -> None:
         for number in signals:
             signal.signal(number, at_once)
-        raise RunInterrupted(
-            "interrupted", fix="what was measured until then is in the run directory"
-        )
+        fix = "what was measured until then is in the run directory"
+        raise RunInterrupted("interrupted", fix=fix)
 
     before = {number: signal.signal(number, interrupt) for number in signals}
     try:

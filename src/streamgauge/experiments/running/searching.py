@@ -1,7 +1,7 @@
 """Runs a search: one probe after the other on a system that stays, until the maximum is confirmed.
 
-Every finished probe is written down at once. The search is a pure function of the outcomes, so it
-goes on after an interruption by hearing them again.
+The outcome of every probe is written to a file at once. The search is a pure function of the
+outcomes, so a resumed search reads them and continues where it was.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ from streamgauge.measure.search import (
     SearchResult,
     judge_of,
 )
-from streamgauge.measure.summary import TrialSummary, Verdict
-
-FactsFactory = Callable[[], RunState]
+from streamgauge.measure.summary import Verdict
 
 
 @dataclass
@@ -43,41 +41,44 @@ class Searching:
     folder: Path
     station: Station
     subscriber: Subscriber
-    facts: FactsFactory
-    confirmed: TrialSummary | None = None
-    """The trial that confirmed the maximum."""
-    confirmed_in: Path = Path()
+    new_state: Callable[[], RunState]
+    confirmed_in: Path | None = None
+    """The directory of the last confirmation that passed."""
+    void_in: Path | None = None
+    """The directory of the void confirmation that ended the search."""
 
     def run(self) -> SearchResult:
         self.folder.mkdir(parents=True, exist_ok=True)
         search = Search(self.group.settings)
-        for outcome in self._told():
+        for logged in self._logged():
             try:
-                search.tell(outcome)
+                search.tell(logged)
             except ValueError as error:
                 raise UsageError(
                     f"{self._log} does not fit this search: {error}",
                     fix="it was made by another version of streamgauge; begin a new run",
                 ) from None
-            if outcome.kind == "confirm":
-                self._keep(outcome, self._place(len(search.result.tries)))
         while (order := search.next()) is not None:
             self._warm_up()
             number = len(search.result.tries) + 1
-            outcome = (
-                self._confirm(order, number)
-                if order.kind == "confirm"
-                else self._probe(order, number)
-            )
+            run = self._confirm if order.kind == "confirm" else self._probe
+            if (outcome := run(order, number)) is None:
+                self.void_in = self._place(number)
+                reasons = "; ".join(RunDirectory(self.void_in).read_trial_summary().reasons)
+                text = f"the search ended at a void confirmation: {reasons}"
+                return search.result.model_copy(update={"in_words": text})
             with self._log.open("a") as log:
                 log.write(outcome.model_dump_json() + "\n")
             search.tell(outcome)
+        for number, outcome in enumerate(search.result.tries, 1):
+            if (outcome.kind, outcome.verdict) == ("confirm", "passed"):
+                self.confirmed_in = self._place(number)
         return search.result
 
-    def _told(self) -> list[ProbeOutcome]:
+    def _logged(self) -> list[ProbeOutcome]:
         if not self._log.exists():
             return []
-        # A line that was cut off by a crash is a probe that has to be done again.
+        # A line that was cut off by a crash is a probe that has to be repeated.
         lines = [line for line in self._log.read_text().splitlines(keepends=True) if "\n" in line]
         self._log.write_text("".join(lines))
         return [ProbeOutcome.model_validate_json(line) for line in lines]
@@ -90,68 +91,62 @@ class Searching:
         return self.folder / f"probe-{number:02d}"
 
     def _warm_up(self) -> None:
-        """A cold system is slower than it will be, so what it does first is not judged.
-
-        The first guess is rather low, which leaves it time to warm up.
-        """
+        """Puts a cold system, which is slower, under a load that is not judged."""
         length_us, rate = self.study.warm_up_us(self.group), self.group.settings.first_per_s
         plan = plan_at(self.group.experiment, self.study.base, rate, length_us or None)
         if not length_us or self.station.is_warm(plan.system):
             return
-        words = f"warming up at {writing.rate(rate)}"
-        with self._trial(plan, self.folder / "warm-up", words) as trial:
+        text = f"warming up at {writing.rate(rate)}"
+        with self._trial(plan, self.folder / "warm-up", text) as trial:
             trial.load()
-        self.station.warmed_up()
+        self.station.mark_warm()
 
     def _probe(self, order: ProbeOrder, number: int) -> ProbeOutcome:
         experiment = self.group.experiment
         plan = plan_at(experiment, self.study.base, order.rate_per_s, order.length_us)
         judge = self._judge(order, plan)
-        words = f"probe {number} at {writing.rate(order.rate_per_s)}"
-        with self._trial(plan, self._place(number), words) as trial:
+        text = f"probe {number} at {writing.rate(order.rate_per_s)}"
+        with self._trial(plan, self._place(number), text) as trial:
             broken = trial.probe(judge, policies_count=order.kind != "saturate")
-            late_us = trial.lag_p99_us
-        if broken is None and order.kind != "saturate" and late_us > experiment.load.max_lag:
-            return judge.late(f"the generator itself was late: p99 lag {late_us / 1_000:.0f} ms")
+            lag_us = trial.lag_p99_us
+        if broken is None and order.kind != "saturate" and lag_us > experiment.load.max_lag:
+            return judge.late(f"the generator itself was late: p99 lag {lag_us / 1_000:.0f} ms")
         return judge.finish(broken)
 
     @contextmanager
-    def _trial(self, plan: Plan, folder: Path, words: str) -> Iterator[Trial]:
-        """A load without results that count, started; the system lets go of it at the end."""
+    def _trial(self, plan: Plan, folder: Path, text: str) -> Iterator[Trial]:
+        """A started trial whose results are not checked; `text` describes its progress."""
         directory = RunDirectory.inside(folder)
         directory.keep(plan.stored)
-        trial: Trial | None = None
 
         def tell(note: str) -> None:
-            phase = "load" if trial is not None and trial.start_us else "start"
-            said = f"{words}: {note}" if note else words
-            self.subscriber(Progress(phase, said) if trial is None else trial.progress(phase, said))
+            phase = "load" if trial.start_us else "start"
+            progress = Progress(phase, f"{text}: {note}" if note else text)
+            self.subscriber(trial.with_figures(progress))
 
         trial = Trial(plan, directory, self.station, RunLog(LogFile(directory.events)), tell)
         with trial.processes():
             trial.start()
             yield trial
-            trial.let_go()
+            trial.end_assignment()
 
     def _judge(self, order: ProbeOrder, plan: Plan) -> ProbeJudge:
         precision = self.group.settings.precision
         return judge_of(order, precision, plan.channel.basis, plan.system.pause_us)
 
-    def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome:
+    def _confirm(self, order: ProbeOrder, number: int) -> ProbeOutcome | None:
+        """None if the trial is void, because nothing is known about the rate then.
+
+        Only a late generator fails the rate: at a lower one it may be in time.
+        """
         at_rate = plan_at(self.group.experiment, self.study.base, order.rate_per_s)
         plan = replace(at_rate, at_maximum=True)
         directory = RunDirectory.inside(self._place(number))
         judge = self._judge(order, plan)
-        measurement = Measurement(plan, directory, self.station, self.subscriber, self.facts())
-        summary = measurement.run(judge)
+        state = self.new_state()
+        summary = Measurement(plan, directory, self.station, self.subscriber, state).run(judge)
         reasons = "; ".join(summary.reasons)
-        if summary.verdict is Verdict.VOID:
-            outcome = judge.late(reasons)
-        else:
-            outcome = judge.finish(None if summary.sustained else reasons)
-        self._keep(outcome, directory.path)
-        return outcome
-
-    def _keep(self, outcome: ProbeOutcome, path: Path) -> None:
-        if outcome.verdict == "passed":
-            self.confirmed, self.confirmed_in = RunDirectory(path).read_trial_summary(), path
+        if summary.verdict is not Verdict.VOID:
+            return judge.finish(None if summary.sustained else reasons)
+        lag_ms = max((instance.lag_p99_ms for instance in summary.driver), default=0.0)
+        return judge.late(reasons) if lag_ms > plan.experiment.load.max_lag / 1_000 else None

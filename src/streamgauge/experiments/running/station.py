@@ -1,7 +1,7 @@
 """What the trials of a run share: the system, as long as its settings stay, and the calculation.
 
-A system that stays is warm, so a trial or a probe costs seconds instead of a start. Every trial
-has an open channel, a query and a checkpoint of its own.
+A trial on a system that runs already costs seconds instead of a start. Every trial has an open
+channel, a query and a checkpoint of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Tell = Callable[[str], None]
 
 
 class Station:
-    """Use as a context: whatever was started inside is gone afterwards."""
+    """A context: everything that was started inside is stopped at its end."""
 
     def __init__(self, logs: Path, clock: Clock = SYSTEM_CLOCK) -> None:
         self.clock = clock
@@ -64,34 +64,30 @@ class Station:
         self._numbers += 1
         return self._numbers
 
-    def starter(self, logs: Path) -> Callable[..., Component]:
-        """Starts modules of ours with a config in a file that nobody else can read."""
-
-        def start(name: str, module: str, config: BaseModel, *arguments: str) -> Component:
-            short = name.replace("driver instance ", "driver-").replace(" ", "-")
-            path = self.scratch / f"{short}.json"
-            path.touch(mode=0o600)
-            path.write_text(config.model_dump_json())
-            return Component(
-                name,
-                module_argv(module, *arguments, str(path)),
-                log=logs / f"{short}.log",
-                launcher=self.launcher,
-                env=LARGE_ARRAYS,
-            )
-
-        return start
+    def start_module(
+        self, logs: Path, name: str, module: str, config: BaseModel, *arguments: str
+    ) -> Component:
+        """Starts one of our modules with its configuration in a file that only we can read."""
+        short = name.replace("driver instance ", "driver-").replace(" ", "-")
+        path = self.scratch / f"{short}.json"
+        path.touch(mode=0o600)
+        path.write_text(config.model_dump_json())
+        return Component(
+            name,
+            module_argv(module, *arguments, str(path)),
+            log=logs / f"{short}.log",
+            launcher=self.launcher,
+            env=LARGE_ARRAYS,
+        )
 
     def system(self, plan: Plan, tell: Tell) -> RunningSystem:
-        """The running system of these settings; started when it is not there yet."""
+        """The running system; started if none with these settings runs."""
         if self._running is not None and self._runs(plan.system):
             return self._running
         self.stop_system()
         tell("starting the system")
-        scratch = self.scratch / f"system-{self.next_number()}"
-        scratch.mkdir()
         context = SystemContext(
-            scratch=scratch,
+            scratch=self._new_scratch("system"),
             logs=self._logs,
             launcher=self.launcher,
             timeout_s=plan.experiment.timeouts.start / 1e6,
@@ -103,15 +99,13 @@ class Station:
     def is_warm(self, settings: System) -> bool:
         return self._warm and self._runs(settings)
 
-    def warmed_up(self) -> None:
-        """The system that runs now has been under load for a while."""
+    def mark_warm(self) -> None:
         self._warm = True
 
     def _runs(self, settings: System) -> bool:
         return self._running is not None and self._settings == settings and self._running.alive
 
     def stop_system(self) -> None:
-        """The next trial starts a new one."""
         if self._running is not None:
             self._running.stop()
         self._running, self._settings, self._warm = None, None, False
@@ -135,11 +129,9 @@ class Station:
         return Findings.model_validate(done["findings"])
 
     def _start_calculation(self, master: str) -> Component:
-        scratch = self.scratch / f"calculation-{self.next_number()}"
-        scratch.mkdir()
-        config = CalculationConfig(master=master, scratch=scratch)
+        scratch = self._new_scratch("calculation")
         path = scratch / "calculation.json"
-        path.write_text(config.model_dump_json())
+        path.write_text(CalculationConfig(master=master, scratch=scratch).model_dump_json())
         return Component(
             "the calculation",
             module_argv("streamgauge.measure.calculate", str(path)),
@@ -147,3 +139,8 @@ class Station:
             launcher=self.launcher,
             env={**LARGE_ARRAYS, **find_java().env(scratch), **spark_env(master)},
         )
+
+    def _new_scratch(self, name: str) -> Path:
+        scratch = self.scratch / f"{name}-{self.next_number()}"
+        scratch.mkdir()
+        return scratch

@@ -1,4 +1,4 @@
-"""What may end a load before its time: policies, faults of the system, the judge of a probe."""
+"""What may end a load early: policies, faults of the system, the judge of a probe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from streamgauge.driver.observations import Observation
-from streamgauge.driver.policies import QueueMarks, judge_full
+from streamgauge.driver.policies import judge_full
 from streamgauge.errors import ComponentError
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.measure.search import ProbeJudge
@@ -26,17 +26,11 @@ class Seen(NamedTuple):
     """Of the system, such as a dropped connection."""
 
 
-class Stop(NamedTuple):
-    """The load ends: at once, or cut so that all driver instances end at the same moment."""
-
-    reasons: Sequence[str]
-    at_once: bool
-
-
 class StopCondition(Protocol):
-    """Looks at every tick of the load, also after it was cut."""
+    """Checked at every tick of the load, also after it was cut."""
 
-    def look(self, seen: Seen) -> Stop | None: ...
+    def check(self, seen: Seen) -> list[str] | None:
+        """The reasons to end the load, None while there is none."""
 
 
 class Action(NamedTuple):
@@ -50,30 +44,33 @@ class Action(NamedTuple):
 class Unsustained:
     """One sustainability policy for each driver instance."""
 
-    def __init__(self, plan: Plan, logs: Path, *, at_once: bool = False) -> None:
+    def __init__(self, plan: Plan, logs: Path) -> None:
         self._name = plan.experiment.load.policy.name
         self._log = logs / "policy.log"
-        self._at_once = at_once
-        self.marks = marks_of(plan)
-        self._policies = [plan.policy.build(marks) for marks in self.marks]
-        self._numbers = {f"driver instance {n}": n for n in range(len(self.marks))}
-        self.reasons = [""] * len(self.marks)
-        """By driver instance: why its queue was not sustained."""
+        self.marks = [
+            plan.policy.marks(feed.times.total, feed.times.duration_us)
+            for feed in plan.built_load.feeds
+        ]
+        self._policies = {
+            f"driver instance {number}": (marks, plan.policy.build(marks))
+            for number, marks in enumerate(self.marks)
+        }
+        self.reasons = dict.fromkeys(self._policies, "")
+        """Why the queue of a driver instance was not sustained; empty where it was."""
 
-    def look(self, seen: Seen) -> Stop | None:
+    def check(self, seen: Seen) -> list[str] | None:
         found = []
         for one in seen.sources:
-            number = self._numbers[one.source]
-            if not self.reasons[number]:
-                self.reasons[number] = self._judged(number, one) or ""
-                if self.reasons[number]:
-                    found.append(f"{one.source}: {self.reasons[number]}")
-        return Stop(found, self._at_once) if found else None
+            if not self.reasons[one.source] and (reason := self._judge(one)):
+                self.reasons[one.source] = reason
+                found.append(f"{one.source}: {reason}")
+        return found or None
 
-    def _judged(self, number: int, seen: Observation) -> str | None:
+    def _judge(self, seen: Observation) -> str | None:
+        marks, policy = self._policies[seen.source]
         try:
             # A policy of the user's own may disregard that a queue can be full.
-            return judge_full(self.marks[number], seen) or self._policies[number].judge(seen)
+            return judge_full(marks, seen) or policy.judge(seen)
         except Exception as error:
             self._log.write_text(traceback.format_exc())
             raise ComponentError(
@@ -86,36 +83,27 @@ class Unsustained:
 class Dropped:
     """The system dropped a connection."""
 
-    def __init__(self, *, at_once: bool = False) -> None:
-        self._at_once = at_once
+    def __init__(self) -> None:
         self.reasons: list[str] = []
 
-    def look(self, seen: Seen) -> Stop | None:
+    def check(self, seen: Seen) -> list[str] | None:
         self.reasons += seen.faults
-        return Stop(list(seen.faults), self._at_once) if seen.faults else None
+        return list(seen.faults) or None
 
 
 class Judged:
-    """The judge of a probe has reached its verdict."""
+    """The judge of a probe has reached its verdict; a confirmation ends early only if it fails."""
 
     def __init__(self, judge: ProbeJudge, *, only_failure: bool = False) -> None:
         self._judge = judge
         self._only_failure = only_failure
         self.reason = ""
 
-    def look(self, seen: Seen) -> Stop | None:
+    def check(self, seen: Seen) -> list[str] | None:
         verdict = self._judge.look(seen.overall) if seen.overall is not None else None
-        if verdict is None or (self._only_failure and verdict != "failed") or self.reason:
+        if verdict is None or (self._only_failure and (verdict != "failed" or self.reason)):
             return None
         if not self._only_failure:
-            return Stop([], at_once=True)
+            return []
         self.reason = TOO_SLOW
-        return Stop([self.reason], at_once=False)
-
-
-def marks_of(plan: Plan) -> list[QueueMarks]:
-    """Of the queue of each driver instance, by the events that it offers."""
-    return [
-        plan.policy.marks(feed.times.total, feed.times.duration_us)
-        for feed in plan.built_load.feeds
-    ]
+        return [self.reason]

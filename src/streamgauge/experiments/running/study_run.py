@@ -1,4 +1,4 @@
-"""Runs the cases of a study one after the other, and goes on where an earlier run has stopped."""
+"""Runs the cases of a study one after the other; a resumed study keeps its finished trials."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from streamgauge.errors import ComponentError, RunInterrupted, StreamgaugeError
+from streamgauge.errors import ComponentError, RunInterrupted
 from streamgauge.experiments.planning.study import Group, Study, StudyCase, plan_at
-from streamgauge.experiments.running.log import (
-    Decided,
-    Ended,
-    Event,
-    LogFile,
-    Progress,
-    RunLog,
-    StudyStarted,
-    Subscriber,
-)
-from streamgauge.experiments.running.log import Finished as RunFinished
+from streamgauge.experiments.running import log
 from streamgauge.experiments.running.measurement import Measurement
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.searching import Searching
@@ -29,164 +20,133 @@ from streamgauge.experiments.running.station import Station
 from streamgauge.experiments.summarising.study import FinishedTrial, summarise_study
 from streamgauge.experiments.summarising.trial import RunState
 from streamgauge.measure.search import SearchResult
-from streamgauge.measure.summary import Status, StudySummary, TrialSummary
+from streamgauge.measure.summary import StudySummary
 from streamgauge.report.cases import case_label
 from streamgauge.report.study import write_study_report
 
 
+@dataclass
 class StudyRun:
     """The cases of a study, on one station."""
 
-    def __init__(
-        self,
-        study: Study,
-        directory: RunDirectory,
-        station: Station,
-        subscriber: Subscriber,
-        facts: Callable[[], RunState],
-    ) -> None:
-        self._study = study
-        self._directory = directory
-        self._station = station
-        self._subscriber = subscriber
-        self._log = RunLog(LogFile(directory.events), subscriber)
-        self._facts = facts
+    study: Study
+    directory: RunDirectory
+    station: Station
+    subscriber: log.Subscriber
+    new_state: Callable[[], RunState]
+
+    def __post_init__(self) -> None:
+        self._log = log.RunLog(log.LogFile(self.directory.events), self.subscriber)
         self._began = time.monotonic()
-        self._overall = facts()
+        self._state = self.new_state()
         self._finished: list[FinishedTrial] = []
-        self._failure: StreamgaugeError | None = None
-        directory.write(directory.environment, self._overall.environment)
-        self._log.publish(StudyStarted(self._overall.command, len(study.cases)))
+        self._failure: ComponentError | None = None
+        self.directory.write(self.directory.environment, self._state.environment)
+        self._log.publish(log.StudyStarted(self._state.command, len(self.study.cases)))
 
     def run(self) -> StudySummary:
-        """Every case; a trial that fails does not take the others with it."""
+        """Every case; a trial or search that fails does not end the study."""
         try:
-            for number, group in enumerate(self._study.groups, 1):
-                with self._going_on():
+            for number, group in enumerate(self.study.groups, 1):
+                with self._continuing():
                     self._group(number, group)
-        except RunInterrupted as error:
-            self._failure = error
-            command = shlex.join(["streamgauge", "run", "--resume", self._directory.address])
-            error.fix = f"go on with `{command}`"
-        except StreamgaugeError as error:
-            self._failure = error
+            if self._failure is not None:
+                raise self._failure
         except Exception as error:
-            self._conclude(StreamgaugeError(f"unexpected {type(error).__name__}: {error}"))
+            if isinstance(error, RunInterrupted):
+                command = shlex.join(["streamgauge", "run", "--resume", self.directory.address])
+                error.fix = f"resume it with `{command}`"
+            self._conclude(error)
             raise
-        summary = self._conclude(self._failure)
-        if self._failure is not None:
-            raise self._failure
-        return summary
+        return self._conclude()
 
     @contextmanager
-    def _going_on(self) -> Iterator[None]:
-        """A component that dies takes its trial or search with it, and is named in the end."""
+    def _continuing(self) -> Iterator[None]:
+        """The error of a component is raised at the end of the study."""
         try:
             yield
         except ComponentError as error:
             self._failure = error
 
     def _group(self, number: int, group: Group) -> None:
-        later_us = sum(map(self._study.group_us, self._study.groups[number:]))
-        left_us = later_us + self._study.group_us(group)
+        study = self.study
+        later_us = sum(map(study.group_us, study.groups[number:]))
+        left_us = later_us + study.group_us(group)
+        trials = list(itertools.product(group.cases, range(1, study.experiment.repeat + 1)))
         found: SearchResult | None = None
-        confirmed: TrialSummary | None = None
-        searching: Searching | None = None
+        confirmed_in: Path | None = None
         if group.searched:
-            searching = Searching(
-                self._study,
-                group,
-                self._directory.searches / f"{number:02d}",
-                self._station,
-                self._part(f"search {number} of {len(self._study.groups)}", group.varied, left_us),
-                self._facts,
-            )
-            found = searching.run()
-            confirmed = searching.confirmed if found.confirmed else None
-            maximum = found.maximum_sustainable_per_s
-            self._log.publish(Decided("maximum", [found.in_words], {"per_s": maximum}))
-            if found.maximum_sustainable_per_s is None:
-                self._finished.append(FinishedTrial(group.cases[0], 1, None, found))
+            part = self._part(f"search {number} of {len(study.groups)}", group.varied, left_us)
+            folder = self.directory.searches / f"{number:02d}"
+            search = Searching(study, group, folder, self.station, part, self.new_state)
+            found = search.run()
+            maximum, confirmed_in = found.maximum_sustainable_per_s, search.confirmed_in
+            self._log.publish(log.Decided("maximum", [found.in_words], {"per_s": maximum}))
+            if maximum is None or search.void_in is not None:
+                self._add(group.cases[0], 1, found, search.void_in)
                 return
-        repetitions = range(1, self._study.experiment.repeat + 1)
-        trials = list(itertools.product(group.cases, repetitions))
         for place, (case, repetition) in enumerate(trials):
             # The confirmation of a search is the first trial at its maximum.
-            is_first = case.share == 1.0 and repetition == 1
-            if is_first and searching is not None and confirmed is not None:
-                run = str(searching.confirmed_in.relative_to(self._directory.path))
-                self._finished.append(FinishedTrial(case, repetition, confirmed, found, run))
+            if confirmed_in is not None and case.share == 1.0 and repetition == 1:
+                self._add(case, repetition, found, confirmed_in)
                 continue
             if place or group.searched:
-                # The start of the group is over.
-                left_us = later_us + sum(self._study.trial_us(c) for c, _ in trials[place:])
-            with self._going_on():
+                # The system has been started.
+                left_us = later_us + sum(study.trial_us(case) for case, _ in trials[place:])
+            with self._continuing():
                 self._trial(case, repetition, found, left_us)
 
     def _trial(
         self, case: StudyCase, repetition: int, found: SearchResult | None, left_us: int
     ) -> None:
-        number = self._study.number_of(case, repetition)
-        path = self._directory.trials / f"{number:02d}"
-        place = str(path.relative_to(self._directory.path))
-        if RunDirectory(path).finished:
-            summary = RunDirectory(path).read_trial_summary()
-            self._finished.append(FinishedTrial(case, repetition, summary, found, place))
-            return
-        rate = None
-        if case.share is not None and found is not None:
-            assert found.maximum_sustainable_per_s is not None
-            rate = case.share * found.maximum_sustainable_per_s
-        plan = plan_at(case.experiment, self._study.base, rate)
-        facts = self._facts()
-        facts.varied, facts.repetition = case.varied, repetition
-        words = f"trial {number} of {self._study.trials}"
-        subscriber = self._part(words, case.varied, left_us)
-        directory = RunDirectory.inside(path)
-        measurement = Measurement(plan, directory, self._station, subscriber, facts)
+        number = self.study.number_of(case, repetition)
+        directory = RunDirectory(self.directory.trials / f"{number:02d}")
         try:
-            measurement.run()
+            if directory.finished:
+                return
+            rate = None
+            if case.share is not None and found is not None:
+                rate = case.share * (found.maximum_sustainable_per_s or 0.0)
+            plan = plan_at(case.experiment, self.study.base, rate)
+            state = self.new_state()
+            state.varied, state.repetition = case.varied, repetition
+            part = self._part(f"trial {number} of {self.study.trials}", case.varied, left_us)
+            directory = RunDirectory.inside(directory.path)
+            Measurement(plan, directory, self.station, part, state).run()
         finally:
-            # Also a trial that failed or was interrupted has a summary.
+            # A trial that failed or was interrupted has a summary, too.
             if directory.summary.exists():
-                summary = directory.read_trial_summary()
-                self._finished.append(FinishedTrial(case, repetition, summary, found, place))
+                self._add(case, repetition, found, directory.path)
 
-    def _conclude(self, failure: StreamgaugeError | None) -> StudySummary:
-        facts = self._overall
-        if isinstance(failure, RunInterrupted):
-            facts.status = Status.INTERRUPTED
-        elif failure is not None:
-            facts.status, facts.failure = Status.FAILED, failure.cause
-        facts.phases_s["study"] = round(time.monotonic() - self._began, 1)
-        summary = summarise_study(self._study, self._directory, self._finished, facts)
-        self._directory.write(self._directory.summary, summary)
-        write_study_report(summary, self._directory.path, self._directory.report)
-        self._log.publish(Ended(summary.status.value, summary.verdict.value))
-        self._log.publish(RunFinished(summary))
+    def _add(
+        self, case: StudyCase, repetition: int, found: SearchResult | None, path: Path | None
+    ) -> None:
+        """Adds a finished trial; without a path if a search found no rate to run it at."""
+        summary = RunDirectory(path).read_trial_summary() if path else None
+        place = str(path.relative_to(self.directory.path)) if path else ""
+        self._finished.append(FinishedTrial(case, repetition, summary, found, place))
+
+    def _conclude(self, failure: Exception | None = None) -> StudySummary:
+        self._state.end(failure)
+        self._state.phases_s["study"] = round(time.monotonic() - self._began, 1)
+        summary = summarise_study(self.study, self.directory, self._finished, self._state)
+        self.directory.write(self.directory.summary, summary)
+        write_study_report(summary, self.directory.path, self.directory.report)
+        self._log.publish(log.Ended(summary.status.value, summary.verdict.value))
+        self._log.publish(log.Finished(summary))
         return summary
 
-    def _part(self, words: str, varied: dict[str, object], left_us: int) -> Subscriber:
+    def _part(self, name: str, varied: dict[str, object], left_us: int) -> log.Subscriber:
+        """Forwards the progress of a part of the study, with the times of the whole."""
         values = case_label(varied)
-        label = f"{words}: {values}" if values else words
-        return _Part(self._subscriber, label, self._began, time.monotonic(), left_us / 1e6)
+        label = f"{name}: {values}" if values else name
+        began = time.monotonic()
 
+        def forward(event: log.Event) -> None:
+            if isinstance(event, log.Progress):
+                now = time.monotonic()
+                left_s = max(0.0, left_us / 1e6 - (now - began))
+                elapsed_s = now - self._began
+                self.subscriber(replace(event, part=label, elapsed_s=elapsed_s, remaining_s=left_s))
 
-@dataclass(frozen=True)
-class _Part:
-    """Forwards the progress of a part of the study, with the times of the whole."""
-
-    whole: Subscriber
-    label: str
-    began_s: float
-    part_began_s: float
-    left_s: float
-
-    def __call__(self, event: Event) -> None:
-        if not isinstance(event, Progress):
-            return
-        moment = time.monotonic()
-        left = max(0.0, self.left_s - (moment - self.part_began_s))
-        self.whole(
-            replace(event, part=self.label, elapsed_s=moment - self.began_s, remaining_s=left)
-        )
+        return forward

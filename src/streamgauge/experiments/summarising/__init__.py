@@ -1,1 +1,1 @@
-"""From what a run left behind to its summary, verdict and exit code."""
+"""From the files of a run to its summary, verdict and exit code."""

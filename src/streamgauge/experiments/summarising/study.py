@@ -1,4 +1,4 @@
-"""Summary of a study: its verdict, the spread of its repetitions, published figures beside ours."""
+"""Summary of a study: verdict, spread of the repetitions, published figures beside ours."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamgauge.compare.beside import published_beside
-from streamgauge.experiments.planning.study import RATE, Study, StudyCase
+from streamgauge.experiments.planning.model import FigureSection
+from streamgauge.experiments.planning.study import Study, StudyCase
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.trial import RunState, flat_parameters
 from streamgauge.measure.figures import MEAN_LATENCIES, Use, figures_for, value_of
-from streamgauge.measure.search import ProbeOutcome, SearchResult
+from streamgauge.measure.search import SearchResult
 from streamgauge.measure.spread import spread_of
 from streamgauge.measure.summary import (
     MAXIMUM,
     Case,
     MeasuredFigures,
-    Published,
-    SearchFigures,
     StudySummary,
     ThresholdResult,
     TrialSummary,
@@ -25,12 +24,12 @@ from streamgauge.measure.summary import (
     Verdict,
 )
 from streamgauge.measure.verdict import worst
-from streamgauge.report.cases import case_label
+from streamgauge.report.cases import RATE, case_label
 
 
 @dataclass(frozen=True)
 class FinishedTrial:
-    """One trial of a case; without a summary if the search found no rate to run it at."""
+    """One trial of a case; without a summary if a search found no rate to run it at."""
 
     case: StudyCase
     repetition: int
@@ -43,11 +42,21 @@ class FinishedTrial:
 def summarise_study(
     study: Study, directory: RunDirectory, finished: list[FinishedTrial], state: RunState
 ) -> StudySummary:
-    """`RUN/summary.json` of a study."""
     trials = [_trial(one) for one in finished]
-    figure = study.experiment.figure
-    summary = StudySummary(
+    cases = group_into_cases(trials)
+    figure = study.experiment.figure or FigureSection()
+    figures: dict[str, Any] = {}
+    if len(study.groups) == 1 and finished and finished[0].search is not None:
+        figures |= _search_figures(finished[0].search)
+    if len(trials) == 1:
+        # A search has one trial, its confirmation, so the figures of that trial are the study's.
+        figures |= {name: getattr(trials[0], name) for name in MeasuredFigures.model_fields}
+    if figure.published is not None:
+        beside = published_beside(figure.published, cases, figure.system, figure.settings)
+        figures["published"] = beside
+    return StudySummary(
         **state.head(study.experiment, directory),
+        **figures,
         verdict=worst(trial.verdict for trial in trials),
         reasons=_reasons(finished, trials, state),
         sustained=_sustained(finished, trials),
@@ -55,24 +64,10 @@ def summarise_study(
         parameters=_parameters(study),
         thresholds=_thresholds(trials),
         trials=trials,
-        cases=group_into_cases(trials),
-        figure=figure.form if figure else "cases",
-        paper=figure.paper if figure else "",
+        cases=cases,
+        figure=figure.form,
+        paper=figure.paper,
     )
-    if len(study.groups) == 1 and finished and finished[0].search is not None:
-        summary = summary.model_copy(update=dict(_search_figures(finished[0].search)))
-    if len(trials) == 1:
-        # A search has one trial, its confirmation, so the figures of that trial are the study's.
-        update = {name: getattr(trials[0], name) for name in MeasuredFigures.model_fields}
-        summary = summary.model_copy(update=update)
-    return summary.model_copy(update={"published": _published(study, summary.cases)})
-
-
-def _published(study: Study, cases: list[Case]) -> list[Published]:
-    figure = study.experiment.figure
-    if figure is None or figure.published is None:
-        return []
-    return published_beside(figure.published, cases, figure.system, figure.settings)
 
 
 def _parameters(study: Study) -> dict[str, Any]:
@@ -88,40 +83,25 @@ def _parameters(study: Study) -> dict[str, Any]:
 
 
 def _trial(one: FinishedTrial) -> TrialSummary:
-    if one.summary is None:
-        assert one.search is not None
-        found = TrialSummary(name="", run="", reasons=[one.search.in_words], sustained=False)
-    else:
-        found = one.summary
-    update: dict[str, Any] = {
-        "run": one.place,
-        "varied": one.case.varied,
-        "repetition": one.repetition,
-    }
+    update = {"run": one.place, "varied": one.case.varied, "repetition": one.repetition}
+    found = one.summary or TrialSummary(name="", run="", sustained=False)
     if one.search is not None:
-        update |= dict(_search_figures(one.search))
+        update |= _search_figures(one.search)
+        if one.summary is None:
+            update["reasons"] = [one.search.in_words]
     return found.model_copy(update=update)
 
 
-def _search_figures(search: SearchResult) -> SearchFigures:
-    return SearchFigures(
-        maximum_sustainable_per_s=search.maximum_sustainable_per_s,
-        passed=search.passed,
-        failed=search.failed,
-        tries=[_try(outcome) for outcome in search.tries],
-        confidence=search.in_words,
-    )
-
-
-def _try(outcome: ProbeOutcome) -> Try:
-    return Try(
-        rate_per_s=outcome.rate_per_s,
-        kind=outcome.kind,
-        verdict=outcome.verdict,
-        length_s=outcome.length_us / 1e6,
-        drained_per_s=outcome.drained_per_s,
-        reason=outcome.reason,
-    )
+def _search_figures(search: SearchResult) -> dict[str, Any]:
+    same = Try.model_fields.keys() - {"length_s"}
+    return {
+        **search.model_dump(include={MAXIMUM, "passed", "failed"}),
+        "tries": [
+            Try(**probe.model_dump(include=same), length_s=probe.length_us / 1e6)
+            for probe in search.tries
+        ],
+        "confidence": search.in_words,
+    }
 
 
 def _reasons(
@@ -129,30 +109,23 @@ def _reasons(
 ) -> list[str]:
     reasons = [state.failure] if state.failure else []
     for one, trial in zip(finished, trials, strict=True):
-        where = case_label(one.case.varied)
-        overloaded = (one.case.share or 0) > 1
-        reasons += [
-            f"{where}: {reason}" if where else reason
-            for reason in trial.reasons
-            if not overloaded or trial.verdict is not Verdict.VALID
-        ]
+        label = case_label(one.case.varied)
+        if not one.case.above_maximum or trial.verdict is not Verdict.VALID:
+            reasons += [f"{label}: {reason}" if label else reason for reason in trial.reasons]
     return reasons
 
 
 def _sustained(finished: list[FinishedTrial], trials: list[TrialSummary]) -> bool | None:
-    """A case above the maximum does not count: the system is not meant to sustain it."""
-    answers = [
-        trial.sustained
-        for one, trial in zip(finished, trials, strict=True)
-        if (one.case.share or 0) <= 1
-    ]
-    if not answers or None in answers:
-        return False if False in answers else None
-    return all(answers)
+    """A case above the maximum does not count: the system is not expected to sustain it."""
+    pairs = zip(finished, trials, strict=True)
+    answers = {trial.sustained for one, trial in pairs if not one.case.above_maximum}
+    if False in answers:
+        return False
+    return True if answers == {True} else None
 
 
 def _thresholds(trials: list[TrialSummary]) -> list[ThresholdResult]:
-    """Each threshold once. It passed if it passed in every trial; else with a value that failed."""
+    """Each threshold once: passed if it passed in every trial, else with a value that failed."""
     found: dict[str, ThresholdResult] = {}
     for trial in trials:
         for one in trial.thresholds:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
+from streamgauge.errors import RunInterrupted, StreamgaugeError
 from streamgauge.experiments.planning.model import Experiment
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.running.environment import Environment
@@ -29,7 +31,7 @@ from streamgauge.parts import read_parts
 
 @dataclass
 class RunState:
-    """What is known about a trial or a study so far; filled while it runs."""
+    """What a trial or a study has found so far; filled while it runs."""
 
     command: str
     quick: bool
@@ -47,8 +49,18 @@ class RunState:
     repetition: int = 1
     started_at: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
+    def end(self, failure: Exception | None) -> None:
+        """Sets the status, and the cause where the run did not come to its end."""
+        if isinstance(failure, RunInterrupted):
+            self.status = Status.INTERRUPTED
+        elif failure is not None:
+            self.status = Status.FAILED
+            self.failure = f"unexpected {type(failure).__name__}: {failure}"
+            if isinstance(failure, StreamgaugeError):
+                self.failure = failure.cause
+
     def head(self, experiment: Experiment, directory: RunDirectory) -> dict[str, Any]:
-        """The fields that the summaries of trials and studies have in common."""
+        """The fields that every summary has."""
         return {
             "name": experiment.name,
             "run": directory.path.name,
@@ -67,16 +79,16 @@ def summarise_trial(
     plan: Plan, directory: RunDirectory, state: RunState
 ) -> tuple[TrialSummary, Series]:
     """The figures of a trial, and the series that its report draws."""
-    record = state.record
+    record, experiment = state.record, plan.experiment
     samples = [
         read_parts(directory.driver(number) / "samples") for number in range(plan.load.instances)
     ]
-    end_us = record.end_us if record else plan.experiment.duration
+    end_us = record.end_us if record else experiment.duration
     start_us = record.start_us if record else round(state.started_at.timestamp() * 1e6)
     resources = resource_series(read_parts(directory.resources), start_us)
     series = Series(
         load_s=end_us / 1e6,
-        warm_up_s=plan.experiment.warm_up_us / 1e6,
+        warm_up_s=experiment.warm_up_us / 1e6,
         latency=state.findings.series,
         histogram=state.findings.histogram,
         pull=pull_series(samples),
@@ -87,7 +99,7 @@ def summarise_trial(
     if record:
         offered = round(sum(status.offered for status in record.instances) / (end_us / 1e6), 1)
     summary = TrialSummary(
-        **state.head(plan.experiment, directory),
+        **state.head(experiment, directory),
         verdict=verdict,
         reasons=reasons,
         sustained=kept_up,
@@ -105,12 +117,12 @@ def summarise_trial(
     )
     if record is not None:
         seen = evidence(plan, directory, record, summary)
-        warm_up_us = plan.experiment.warm_up_us
-        processed = processed_rate(seen.pulls, warm_up_us / 1e6, end_us / 1e6)
-        found = plan.system.limits(seen, state.diagnostics)
-        update = {"limits": found, "processed_per_s": processed}
+        update = {
+            "limits": plan.system.limits(seen, state.diagnostics),
+            "processed_per_s": processed_rate(seen.pulls, series.warm_up_s, series.load_s),
+        }
         summary = summary.model_copy(update=update)
-    checked = [threshold.check(summary) for threshold in plan.experiment.thresholds]
+    checked = [threshold.check(summary) for threshold in experiment.thresholds]
     return summary.model_copy(update={"thresholds": checked}), series
 
 
@@ -128,19 +140,16 @@ def _judgement(plan: Plan, state: RunState) -> tuple[Verdict, list[str], bool | 
 
 
 def _instance(status: SourceRecord) -> InstanceSummary:
-    same = set(InstanceSummary.model_fields) - {"lag_p99_ms"}
+    same = InstanceSummary.model_fields.keys() - {"lag_p99_ms"}
     return InstanceSummary(**status.model_dump(include=same), lag_p99_ms=status.lag_p99_us / 1_000)
 
 
 def flat_parameters(plan: Plan) -> dict[str, Any]:
-    """`load.rate: 100000`, with the defaults of query and system spelled out."""
+    """`load.rate: 100000`, with the defaults of query, system and channel."""
     skipped = {"quick", "workload", "system", "thresholds", "channel", "search", "figure", "vary"}
-    data: dict[str, Any] = {
+    data = {
         **plan.experiment.model_dump(mode="json", exclude=skipped),
-        "workload": {
-            "query": plan.query_config.name,
-            **plan.query.settings(),
-        },
+        "workload": {"query": plan.query_config.name, **plan.query.settings()},
         "system": {
             "name": plan.experiment.system.name,
             **plan.system.model_dump(mode="json"),
@@ -152,14 +161,12 @@ def flat_parameters(plan: Plan) -> dict[str, Any]:
             **plan.channel.model_dump(mode="json", exclude=set(plan.channel.secrets)),
         },
     }
-    flat: dict[str, Any] = {}
+    return dict(_flat(data))
 
-    def descend(prefix: str, value: Any) -> None:
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
         if isinstance(value, dict):
-            for key, inner in value.items():
-                descend(f"{prefix}.{key}" if prefix else key, inner)
+            yield from _flat(value, f"{prefix}{key}.")
         else:
-            flat[prefix] = value
-
-    descend("", data)
-    return flat
+            yield f"{prefix}{key}", value
