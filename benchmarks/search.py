@@ -8,6 +8,10 @@ seed.
 The truth is known analytically: the mean drain rate under saturation in the long run, which is the
 rate of batches at their bound, less the share of time that is lost in stalls.
 
+Further systems process continuously, with pauses that recur: 0 to 20 % of the time, once in 1 to
+10 s, and latencies of up to 2 s, all with jitter. Half of them are observed by their pulls, half by
+the frontier of their results. The truth is their rate less the share of their pauses.
+
 Our probes end as they do in a run: by the judge, or by the policy of the driver instances.
 
 Plain bisection, for comparison, halves the (geometric) range of 1 K to 50 M events/s, all that our
@@ -22,6 +26,7 @@ from __future__ import annotations
 
 import math
 import random
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,20 +35,24 @@ from statistics import fmean, median
 
 from benchmarks.results import Figure
 from streamgauge.driver.config import PolicyConfig
-from streamgauge.driver.observations import Observation
+from streamgauge.driver.observations import Basis, Observation
 from streamgauge.driver.policies import CombinedPolicy, Policy, QueueMarks
 from streamgauge.measure.search import (
     WARM_UP_US,
-    BatchJudge,
+    ProbeJudge,
     ProbeOrder,
     Search,
     SearchSettings,
+    judge_of,
 )
 from streamgauge.units import SECOND_US
 
 SYSTEMS, ROUNDS = 200, 5
 """So many systems, so often: of 200 the share that is found changes by half a per cent."""
 UNBOUNDED_SYSTEMS = 50
+PAUSING_SYSTEMS = 200
+MOST_PAUSED = 0.2
+TICK_S = 0.05
 OVERHEAD_S = 3.0
 FULL_LENGTH_S = 60.0
 LOWEST_PER_S, HIGHEST_PER_S = 1e3, 50e6
@@ -85,7 +94,10 @@ class MicroBatchSystem:
         return math.inf if self._bound_s is None else self._bound_s * self._per_s
 
     def offer(self, rate_per_s: float) -> Load:
-        return Load(self, rate_per_s)
+        return MicroBatchLoad(self, rate_per_s)
+
+    def judge(self, order: ProbeOrder, precision: float) -> ProbeJudge:
+        return judge_of(order, precision, Basis.PULLED)
 
     def pass_time(self, seconds: float) -> None:
         self._clock_s += seconds
@@ -115,18 +127,41 @@ class MicroBatchSystem:
         return end_s - start_s
 
 
-class Load:
+class Load(ABC):
     """A constant rate offered to a system from now on."""
 
-    def __init__(self, system: MicroBatchSystem, rate_per_s: float) -> None:
-        self._system = system
+    def __init__(self, rate_per_s: float) -> None:
         self._rate_per_s = rate_per_s
+
+    @abstractmethod
+    def look(self, time_s: float) -> Observation:
+        """The observation at that moment, all sources together."""
+
+    @abstractmethod
+    def end(self, time_s: float) -> float:
+        """Ends the load; how long it takes to drain what is left."""
+
+    def judged(self, policy: Policy, after_s: float, until_s: float) -> str | None:
+        """The first objection of a policy to the queue."""
+        first, last = (math.floor(round(t / SAMPLE_S, 6)) for t in (after_s, until_s))
+        for tick in range(first + 1, last + 1):
+            objection = policy.judge(self.look(tick * SAMPLE_S))
+            if objection is not None:
+                return objection
+        return None
+
+
+class MicroBatchLoad(Load):
+    """A load of a system that works in batches."""
+
+    def __init__(self, system: MicroBatchSystem, rate_per_s: float) -> None:
+        super().__init__(rate_per_s)
+        self._system = system
         self._pulls: list[tuple[float, int]] = [(0.0, 0)]
         """When a pull shows, and how much has been drained then."""
         self._next_batch_s = 0.0
 
     def look(self, time_s: float) -> Observation:
-        """What the driver instances say of that moment."""
         while self._next_batch_s <= time_s:
             self._work(self._rate_per_s * self._next_batch_s)
         last = bisect_right(self._pulls, time_s, key=lambda pull: pull[0]) - 1
@@ -141,17 +176,7 @@ class Load:
             taken_at_us=round(pulled_s * SECOND_US),
         )
 
-    def judged(self, policy: Policy, after_s: float, until_s: float) -> str | None:
-        """What a policy says of the queue, the first objection if there are several."""
-        first, last = (math.floor(round(t / SAMPLE_S, 6)) for t in (after_s, until_s))
-        for tick in range(first + 1, last + 1):
-            objection = policy.judge(self.look(tick * SAMPLE_S))
-            if objection is not None:
-                return objection
-        return None
-
     def end(self, time_s: float) -> float:
-        """Ends the load; how long it takes to drain what is left."""
         offered = self._rate_per_s * time_s
         while self._pulls[-1][1] < int(offered):
             self._work(offered)
@@ -167,20 +192,126 @@ class Load:
         self._next_batch_s += busy_s
 
 
+class PausingSystem:
+    """A simulated system that processes continuously, with pauses that recur."""
+
+    def __init__(self, seed: str) -> None:
+        draw = self.random = random.Random(seed)
+        self.per_s = math.exp(draw.uniform(math.log(20e3), math.log(10e6)))
+        self._share = draw.uniform(0, MOST_PAUSED)
+        self._every_s = math.exp(draw.uniform(math.log(1), math.log(10)))
+        self.latency_s = draw.uniform(0, 2)
+        self.jitter = draw.uniform(0, 0.2)
+        self.first_s = draw.uniform(0, 2)
+        self.by_results = draw.random() < 0.5
+        self.slide_s = draw.uniform(0.25, 1)
+        self._clock_s = draw.uniform(0, 300)
+        self._pause: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def truth_per_s(self) -> float:
+        return self.per_s * (1 - self._share)
+
+    def offer(self, rate_per_s: float) -> Load:
+        return PausingLoad(self, rate_per_s)
+
+    def judge(self, order: ProbeOrder, precision: float) -> ProbeJudge:
+        return judge_of(order, precision, Basis.FRONTIER if self.by_results else Basis.PULLED)
+
+    def pass_time(self, seconds: float) -> None:
+        self._clock_s += seconds
+
+    def paused(self, at_s: float) -> bool:
+        """Whether it pauses so long after the start of the load."""
+        now_s = self._clock_s + at_s
+        while now_s >= self._pause[1]:
+            number = (
+                max(
+                    0,
+                    math.floor(self._pause[1] / self._every_s),
+                    math.floor(now_s / self._every_s) - 1,
+                )
+                + 1
+            )
+            start_s = (number + self.random.uniform(0, self.jitter)) * self._every_s
+            length_s = self._share * self._every_s * (1 + self.random.uniform(-1, 1) * self.jitter)
+            self._pause = start_s, start_s + length_s
+        return now_s >= self._pause[0]
+
+
+class PausingLoad(Load):
+    """A load of a system that pauses, computed tick by tick."""
+
+    def __init__(self, system: PausingSystem, rate_per_s: float) -> None:
+        super().__init__(rate_per_s)
+        self._system = system
+        self._pulls: list[tuple[float, int]] = [(0.0, 0)]
+        """When it pulled, and how much it has taken since the start."""
+        self._results: list[tuple[float, int]] = [(0.0, 0)]
+        """When a result arrives, and how many events are reflected by then."""
+        self._ticks = 0
+
+    def look(self, time_s: float) -> Observation:
+        while self._ticks * TICK_S <= time_s:
+            self._work(self._rate_per_s * self._ticks * TICK_S)
+        steps = self._results if self._system.by_results else self._pulls
+        last = bisect_right(steps, time_s, key=lambda step: step[0]) - 1
+        at_s, taken = steps[last]
+        return Observation(
+            source="",
+            time_us=round(time_s * SECOND_US),
+            offered=int(self._rate_per_s * time_s),
+            taken=taken,
+            finished=taken if self._system.by_results else steps[max(0, last - 1)][1],
+            taken_at_us=round(at_s * SECOND_US),
+        )
+
+    def end(self, time_s: float) -> float:
+        offered = int(self._rate_per_s * time_s)
+        while self._pulls[-1][1] < offered:
+            self._work(offered)
+        return max(0.0, self._ticks * TICK_S - time_s)
+
+    def _work(self, offered: float) -> None:
+        system, now_s = self._system, self._ticks * TICK_S
+        self._ticks += 1
+        taken = self._pulls[-1][1]
+        waiting = int(offered) - taken
+        if now_s < system.first_s or waiting <= 0 or system.paused(now_s):
+            return
+        noise = 1 + system.random.uniform(-1, 1) * system.jitter
+        taken += min(waiting, int(system.per_s * TICK_S * noise))
+        self._pulls.append((now_s, taken))
+        # A result arrives for every window that is complete.
+        complete = math.floor(taken / self._rate_per_s / system.slide_s) * system.slide_s
+        reflected = int(complete * self._rate_per_s)
+        if reflected > self._results[-1][1]:
+            late_s = system.latency_s * (1 + system.random.uniform(-1, 1) * system.jitter)
+            arrives_s = max(now_s + late_s, self._results[-1][0])
+            self._results.append((arrives_s, reflected))
+
+
 @dataclass(frozen=True)
 class Found:
     rate_per_s: float
     seconds: float
     probes: int
+    interval: tuple[float, float] = (0.0, 0.0)
+    """The stated interval of the capacity."""
+
+    def covers(self, truth_per_s: float) -> bool:
+        return self.interval[0] <= truth_per_s <= self.interval[1]
 
 
-def search(system: MicroBatchSystem, settings: SearchSettings, draw: random.Random) -> Found:
+def search(
+    system: MicroBatchSystem | PausingSystem, settings: SearchSettings, draw: random.Random
+) -> Found:
     """Our search."""
     ours = Search(settings)
     seconds = 0.0
     while (order := ours.next()) is not None:
         load = system.offer(order.rate_per_s)
-        judge = BatchJudge(order, settings.precision)
+        judge = system.judge(order, settings.precision)
         policy = _policy(order) if order.kind != "saturate" else None
         delay_s = draw.uniform(0, LOOK_S)
         time_s, verdict, objection = 0.0, None, None
@@ -195,7 +326,8 @@ def search(system: MicroBatchSystem, settings: SearchSettings, draw: random.Rand
         system.pass_time(time_s + drain_s + OVERHEAD_S)
         seconds += time_s + OVERHEAD_S + (drain_s if outcome.verdict != "passed" else 0.0)
     result = ours.result
-    return Found(result.maximum_sustainable_per_s or 0.0, seconds, len(result.tries))
+    interval = result.interval_per_s or (0.0, 0.0)
+    return Found(result.maximum_sustainable_per_s or 0.0, seconds, len(result.tries), interval)
 
 
 def _policy(order: ProbeOrder) -> Policy:
@@ -257,3 +389,19 @@ def measure_search(_: Path, seed: int = 1) -> Iterator[Figure]:
         median(shares),
         "×",
     )
+    yield from _measure_pausing(settings, seed)
+
+
+def _measure_pausing(settings: SearchSettings, seed: int) -> Iterator[Figure]:
+    names = [f"{seed}/pausing/{number}" for number in range(PAUSING_SYSTEMS)]
+    truths = [PausingSystem(name).truth_per_s for name in names]
+    found = [search(PausingSystem(name), settings, random.Random(name)) for name in names]
+    pairs = list(zip(found, truths, strict=True))
+    errors = [100 * (one.rate_per_s / truth - 1) for one, truth in pairs]
+    within = 100 * fmean(abs(error) <= 100 * settings.precision for error in errors)
+    covered = 100 * fmean(one.covers(truth) for one, truth in pairs)
+    name = f"{PAUSING_SYSTEMS} systems with recurring pauses"
+    yield Figure(f"{name}: mean error, absolute", abs(fmean(errors)), "%", most=2)
+    yield Figure(f"{name}: within the precision", within, "%", least=95)
+    yield Figure(f"{name}: stated interval covers", covered, "%", least=90)
+    yield Figure(f"{name}: time, median", median(f.seconds for f in found), "s")

@@ -18,7 +18,7 @@ from streamgauge.experiments.running.study_run import StudyRun
 from streamgauge.experiments.summarising.outcome import exit_code
 from streamgauge.experiments.summarising.trial import RunState
 from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeOutcome, SearchResult
-from streamgauge.measure.summary import TrialSummary
+from streamgauge.measure.summary import Latency, LatencyStatistics, TrialSummary
 from tests.cli import made_up
 
 CAPACITY = 730_000.0
@@ -188,3 +188,23 @@ def test_a_study_whose_search_ended_at_a_void_confirmation_is_void(
     assert summary.confidence.endswith("void confirmation: the events differ")
     (trial,) = summary.trials
     assert (directory.path / trial.run / "summary.json").is_file()
+
+
+def test_a_rate_at_which_the_latency_grows_is_not_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Growing:
+        def __init__(self, *_: object) -> None: ...
+
+        def run(self, _: ProbeJudge) -> TrialSummary:
+            latency = Latency(event_time=LatencyStatistics(growing=True, growth_per_s=90.0))
+            return made_up.summary(sustained=True, latency_ms=latency)
+
+    monkeypatch.setattr("streamgauge.experiments.running.searching.Measurement", Growing)
+    study = make_study(*read_experiment("quickstart", ["load.rate=search"]))
+    unused = cast(Any, None)
+    search = Searching(study, study.groups[0], tmp_path, unused, lambda _: None, lambda: unused)
+    outcome = search._confirm(ProbeOrder(1_000.0, 60_000_000, "confirm"), 1)
+    assert outcome is not None
+    assert (outcome.verdict, outcome.reason) == ("failed", "the latency grows by 90 ms per second")
+    assert search.confirmed_in is None

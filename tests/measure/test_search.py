@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamgauge.driver.observations import Observation
+from streamgauge.driver.observations import Basis, Observation
 from streamgauge.measure.search import (
     BatchJudge,
     ProbeOrder,
@@ -21,6 +21,7 @@ from streamgauge.measure.search import (
     SearchResult,
     SearchSettings,
     estimated_us,
+    judge_of,
 )
 from streamgauge.measure.search.probe import ProbeVerdict
 from streamgauge.units import SECOND_US
@@ -114,6 +115,66 @@ def test_a_system_that_pulls_in_batches_is_found(capacity: float) -> None:
     result = found(Search(SearchSettings()), lambda order: staircase(order, capacity))
     assert result.maximum_sustainable_per_s is not None
     assert 0.85 * capacity < result.maximum_sustainable_per_s < 1.05 * capacity
+
+
+def pausing(
+    order: ProbeOrder, capacity: float, *, every_s: float, pause_s: float, basis: Basis
+) -> ProbeOutcome:
+    """A probe of a system that processes continuously and pauses at the end of every period."""
+    judge = judge_of(order, 0.05, basis)
+    taken, pulls, results = 0, [(0.0, 0)], [(0.0, 0)]
+    for tick in range(1, round(20 * order.length_us / SECOND_US) + 1):
+        time_s = tick / 20
+        offered = int(order.rate_per_s * time_s)
+        if time_s % every_s < every_s - pause_s and offered > taken:
+            taken += min(offered - taken, int(capacity / 20))
+            pulls.append((time_s, taken))
+            results.append((time_s + 1.5, taken))
+        if tick % 2:
+            continue
+        steps = pulls if basis is Basis.PULLED else [r for r in results if r[0] <= time_s]
+        at_s, seen = steps[-1]
+        finished = steps[-2][1] if basis is Basis.PULLED and len(steps) > 1 else seen
+        times_us = round(time_s * SECOND_US), round(at_s * SECOND_US)
+        if judge.look(Observation("", times_us[0], offered, seen, finished, times_us[1])):
+            break
+    return judge.finish()
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    capacity=st.floats(3e4, 5e6),
+    every_s=st.floats(1.0, 10.0),
+    share=st.floats(0.0, 0.2),
+    basis=st.sampled_from([Basis.PULLED, Basis.FRONTIER]),
+)
+def test_pauses_that_recur_are_capacity(
+    capacity: float, every_s: float, share: float, basis: Basis
+) -> None:
+    pause_s, truth = share * every_s, capacity * (1 - share)
+    result = found(
+        Search(SearchSettings()),
+        lambda order: pausing(order, capacity, every_s=every_s, pause_s=pause_s, basis=basis),
+    )
+    # A tick of the simulation is 0.05 s, so the share of its pauses differs from the given one.
+    rounding = 0.05 / every_s
+    assert result.maximum_sustainable_per_s is not None
+    assert result.maximum_sustainable_per_s == pytest.approx(truth, rel=0.08 + rounding)
+    assert result.maximum_sustainable_per_s < truth * (1.04 + rounding)
+    assert result.interval_per_s is not None
+    low, high = result.interval_per_s
+    assert low * (1 - rounding) < truth < high * (1 + rounding)
+
+
+@pytest.mark.parametrize("basis", [Basis.PULLED, Basis.FRONTIER])
+def test_a_rate_between_the_capacity_with_and_without_pauses_is_not_confirmed(basis: Basis) -> None:
+    """Half a second of pause in five, so 50,000/s of 55,555/s."""
+    order = ProbeOrder(55_295, 60 * SECOND_US, "confirm")
+    outcome = pausing(order, 55_555, every_s=5.0, pause_s=0.5, basis=basis)
+    assert outcome.verdict == "failed"
+    assert outcome.drained_per_s == pytest.approx(50_000, rel=0.03)
+    lower = ProbeOrder(49_000, 60 * SECOND_US, "confirm")
+    assert pausing(lower, 55_555, every_s=5.0, pause_s=0.5, basis=basis).verdict == "passed"
 
 
 @settings(max_examples=25, deadline=None)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamgauge.driver.observations import Observation
-from streamgauge.measure.pulls import Pull
 from streamgauge.measure.search import (
     BatchJudge,
     ProbeOrder,
@@ -19,7 +18,7 @@ from streamgauge.measure.search import (
     Search,
     SearchSettings,
 )
-from streamgauge.measure.search.pulls import Staircase, estimate
+from streamgauge.measure.search.estimate import Estimate, Step, estimate
 from streamgauge.units import SECOND_US
 
 LOOK_S = 0.1
@@ -315,22 +314,31 @@ def test_with_its_budget_spent_a_search_goes_by_what_confirmations_finished() ->
 def test_pulls_are_as_long_as_they_were_however_late_they_are_seen(
     sizes: list[int], seen_after_s: list[float | None]
 ) -> None:
-    """Or not at all: then they count as a part of the one before."""
-    stairs, drained, seen = Staircase(), 0, []
+    """A pull that is not seen counts as a part of the one before."""
+    judge = BatchJudge(ProbeOrder(1_000, 60 * SECOND_US, "confirm"), 0.05)
+    drained, expected = 0, []
     for second, (size, after_s) in enumerate(zip(sizes, seen_after_s, strict=False)):
         if after_s is not None:
             offered = 1_000 * (second + 1)
-            stairs.look(look_at(second + after_s, offered, drained + size, drained, second))
-            seen.append(second)
+            judge.look(look_at(second + after_s, offered, drained + size, drained, second))
+            expected.append((second, drained))
         drained += size
-    pulls = stairs.pulls(0)
-    assert [pull.start_s for pull in pulls] == seen[:-1]
-    for pull, (this, following) in zip(pulls, itertools.pairwise(seen), strict=True):
-        assert (pull.events, pull.busy_s) == (sum(sizes[this:following]), following - this)
+    seen = [(step.at_s, step.processed) for step in judge._steps]
+    # After a verdict nothing is added.
+    assert seen == expected[: len(seen)]
+    assert len(seen) == len(expected) or judge._verdict is not None
 
 
-def pulls_of(busy: list[float]) -> list[Pull]:
-    return [Pull(float(i), 1_000, busy_s, 5_000) for i, busy_s in enumerate(busy)]
+def steps_of(busy: list[float]) -> list[Step]:
+    """Pulls of 1,000 events."""
+    starts = itertools.accumulate(busy, initial=0.0)
+    return [Step(at_s, 1_000 * i) for i, at_s in enumerate(starts)]
+
+
+def estimated(busy: list[float]) -> Estimate:
+    seen = estimate(steps_of(busy))
+    assert seen is not None
+    return seen
 
 
 @settings(max_examples=60, deadline=None)
@@ -339,10 +347,27 @@ def test_one_long_pull_does_not_count_and_many_do(at: int, stall_s: float) -> No
     steady = [1.0 + 0.02 * (i % 3) for i in range(15)]
     stalled = list(steady)
     stalled[at] += stall_s
-    usual = estimate(pulls_of(steady), 1_000)
-    assert estimate(pulls_of(stalled), 1_000).per_s == pytest.approx(usual.per_s, rel=0.01)
-    slower = estimate(pulls_of([1.1 * busy_s for busy_s in steady]), 1_000)
+    usual = estimated(steady)
+    assert estimated(stalled).per_s == pytest.approx(usual.per_s, rel=0.01)
+    slower = estimated([1.1 * busy_s for busy_s in steady])
     assert slower.per_s == pytest.approx(usual.per_s / 1.1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pause_s=st.floats(0.5, 3.0),
+    every=st.integers(2, 10),
+    phase=st.integers(0, 9),
+    another=st.floats(0.5, 1.0),
+)
+def test_a_pause_that_recurs_counts(pause_s: float, every: int, phase: int, another: float) -> None:
+    """Whatever the distance; the interval of two errors contains the rate in the long run."""
+    long = [pause_s, another * pause_s]
+    busy = [1.0 + (long[i // every % 2] if i % every == phase % every else 0) for i in range(40)]
+    truth = 1_000 / (1 + (1 + another) / 2 * pause_s / every)
+    seen = estimated(busy)
+    assert abs(seen.per_s - truth) < 2 * seen.error * truth
+    assert seen.per_s < 1_000 / (1 + 0.5 * (1 + another) / 2 * pause_s / every)
 
 
 def test_pulls_that_still_grow_are_judged_by_what_they_grow_to() -> None:
@@ -394,5 +419,7 @@ def test_a_trigger_interval_is_no_lack_of_speed(capacity: float, trigger_s: floa
 
 def test_no_system_is_taken_for_much_faster_than_it_was_ever_seen() -> None:
     """Pulls of any size that take the same time: larger ones would seem to cost nothing."""
-    pulls = [Pull(1.3 * i, 500 + 200 * (i % 4), 1.2, 0) for i in range(40)]
-    assert estimate(pulls, 1_000).per_s < 1.5 * 1_100 / 1.2
+    sizes = itertools.accumulate((500 + 200 * (i % 4) for i in range(40)), initial=0)
+    seen = estimate([Step(1.3 * i, processed) for i, processed in enumerate(sizes)])
+    assert seen is not None
+    assert seen.per_s < 1.5 * 1_100 / 1.2

@@ -146,7 +146,10 @@ class Searching:
         state = self.new_state()
         summary = Measurement(plan, directory, self.station, self.subscriber, state).run(judge)
         reasons = "; ".join(summary.reasons)
-        if summary.verdict is not Verdict.VOID:
-            return judge.finish(None if summary.sustained else reasons)
-        lag_ms = max((instance.lag_p99_ms for instance in summary.driver), default=0.0)
-        return judge.late(reasons) if lag_ms > plan.experiment.load.max_lag / 1_000 else None
+        if summary.verdict is Verdict.VOID:
+            lag_ms = max((instance.lag_p99_ms for instance in summary.driver), default=0.0)
+            return judge.late(reasons) if lag_ms > plan.experiment.load.max_lag / 1_000 else None
+        latency = summary.latency_ms.event_time
+        if summary.sustained and latency.growing:
+            return judge.finish(f"the latency grows by {latency.growth_per_s:,.0f} ms per second")
+        return judge.finish(None if summary.sustained else reasons)

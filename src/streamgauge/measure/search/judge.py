@@ -1,12 +1,13 @@
-"""What a judge of probes is, and which one fits a channel."""
+"""The protocol of a judge of probes, and the judge that fits a channel."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from streamgauge.driver.observations import Basis, Observation
+from streamgauge.measure.search.batch import BatchJudge
 from streamgauge.measure.search.flow import FlowJudge
-from streamgauge.measure.search.probe import BatchJudge, ProbeOrder, ProbeOutcome, ProbeVerdict
+from streamgauge.measure.search.probe import ProbeOrder, ProbeOutcome, ProbeVerdict
 
 
 class ProbeJudge(Protocol):

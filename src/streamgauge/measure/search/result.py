@@ -1,25 +1,18 @@
-"""What a search found out, in figures and in words."""
+"""The result of a search, in figures and in a sentence."""
 
 from __future__ import annotations
 
-import math
-
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamgauge.measure.search.estimate import Estimate
 from streamgauge.measure.search.probe import ProbeOutcome
+from streamgauge.measure.search.settings import CONSTANTS as C
 from streamgauge.measure.search.settings import SearchSettings
 from streamgauge.units import format_duration
 
-HIDDEN = 0.02
-"""What one probe cannot know of its own error: the capacity drifts, and stalls come at random."""
-CLEARLY = 3.0
-"""So many standard errors above all that was seen before, an estimate refutes it; if it is sure."""
-FIRM = 0.05
-"""An estimate is that sure at least: one that is not may be the luck of a fast spell."""
-
 
 class SearchResult(BaseModel):
-    """What a search found out."""
+    """What a search found."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,39 +26,14 @@ class SearchResult(BaseModel):
     precise: bool = Field(
         default=False, description="is the maximum within the precision of a rate that failed?"
     )
+    interval_per_s: tuple[float, float] | None = Field(
+        default=None, description="95 % interval of the capacity, recurring pauses included"
+    )
     in_words: str = ""
 
 
-class Capacity:
-    """What all probes together say of the rate at which the system drains when it is saturated."""
-
-    def __init__(self) -> None:
-        self._weighted = 0.0
-        self._weights = 0.0
-
-    def add(self, per_s: float, uncertainty: float) -> None:
-        """A system that works off clearly more than it seemed to be able to was underrated: cold,
-        flooded, or on a machine that had other work. What said so is forgotten."""
-        weight = 1 / (uncertainty**2 + HIDDEN**2)
-        if self.per_s is not None:
-            error = self.per_s * math.hypot(self.uncertainty, math.sqrt(1 / weight))
-            if uncertainty < FIRM and per_s - self.per_s > CLEARLY * error:
-                self._weighted = self._weights = 0.0
-        self._weighted += weight * per_s
-        self._weights += weight
-
-    @property
-    def per_s(self) -> float | None:
-        return self._weighted / self._weights if self._weights else None
-
-    @property
-    def uncertainty(self) -> float:
-        """Standard error, as a share."""
-        return 1 / math.sqrt(self._weights) if self._weights else math.inf
-
-
-def in_words(result: SearchResult, settings: SearchSettings, capacity: Capacity) -> str:
-    """How sure one can be of the maximum."""
+def in_words(result: SearchResult, settings: SearchSettings, capacity: Estimate | None) -> str:
+    """How certain the maximum is."""
     confirmed, failed = result.maximum_sustainable_per_s, result.failed
     if confirmed is None:
         below = f"; {failed:,.0f}/s failed" if failed is not None else ""
@@ -81,9 +49,9 @@ def in_words(result: SearchResult, settings: SearchSettings, capacity: Capacity)
         words += "; the generator itself was late at that rate, so the system may sustain more"
     if not result.precise:
         words += f"; the precision of {100 * settings.precision:g} % was not reached"
-    if capacity.per_s is None:
+    if capacity is None:
         return words
     return (
         f"{words}. All {len(result.tries)} probes together see {capacity.per_s:,.0f}/s"
-        f" ± {200 * capacity.uncertainty:.1f} % between stalls (two standard errors)"
+        f" ± {100 * C.interval * capacity.error:.1f} % (95 % interval), recurring pauses included"
     )

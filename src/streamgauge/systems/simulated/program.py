@@ -73,8 +73,10 @@ class SimulatedProgram:
         while not self._stopping.wait(TICK_S):
             now = time.monotonic()
             if not self._paused(now - began):
-                allowance = min(allowance + (now - last) * self._system.capacity, 1e9)
+                allowance += (now - last) * self._system.capacity
                 allowance -= self._pull(int(allowance))
+                # Time without work is no capacity for later.
+                allowance = min(allowance, TICK_S * self._system.capacity)
             last = now
             while self._waiting and self._waiting[0][0] <= now:
                 self._channel.put(self._waiting.popleft()[1])
