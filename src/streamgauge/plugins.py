@@ -32,7 +32,7 @@ def load(group: str, name: str, *, key: str, base: Path | None = None) -> Any:
     for point in entry_points(group=f"streamgauge.{group}", name=name):
         try:
             return point.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ExperimentError(
                 key,
                 f"`{name}` could not be loaded: {type(error).__name__}: {error}",
@@ -56,7 +56,8 @@ def _load_own(name: str, *, key: str, base: Path) -> Any:
     except (OSError, ImportError, SyntaxError) as error:
         fix = "write `file.py:name`, relative to the experiment file, or `package.module:name`"
         raise ExperimentError(key, f"cannot load `{location}`: {error}", fix=fix) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # A file that calls sys.exit must not end the command as if all were well.
         message = f"`{location}` fails when it is loaded: {type(error).__name__}: {error}"
         raise ExperimentError(key, message, fix="correct that file") from error
     if not hasattr(module, attribute):
