@@ -40,7 +40,7 @@ def served(
 
     instance = DriverInstance(instance_of(load_of(**settings), 0, folder), report)
     instance.start(start_us or time.time_ns() // 1_000 - 10_000_000)
-    server = QueueServer(instance, listen, report)
+    server = QueueServer(instance, listen)
     wait_until(lambda: instance.queue.generated == instance.schedule.total)
     try:
         yield instance, listen.endpoint(server.port), reported
@@ -89,25 +89,36 @@ def test_a_limit_divides_the_head(tmp_path: Path) -> None:
         assert QueueClient(endpoint).head_us(after_us=1_000_000, max_events=500) == 1_500_000
 
 
-def test_a_dropped_connection_is_reported_by_name(tmp_path: Path) -> None:
-    with served(tmp_path, rate_per_s=2_000_000, instances=1) as (_, endpoint, reported):
+@pytest.mark.parametrize("rate_per_s", [20, 2_000_000])
+def test_a_dropped_connection_is_reported_by_name_however_short_the_range(
+    tmp_path: Path, rate_per_s: int
+) -> None:
+    with served(tmp_path, rate_per_s=rate_per_s, instances=1) as (instance, endpoint, reported):
         client = QueueClient(endpoint)
         stream = client.fetch(Range(from_us=0, until_us=5_000_000))
         next(stream)
+        stream.close()
         client.close()
-        del stream
-        wait_until(lambda: any(event == "dropped" for event, _ in reported))
-        (reason,) = [fields["reason"] for event, fields in reported if event == "dropped"]
-        assert "driver instance 0" in reason
+        wait_until(lambda: any(fields["dropped"] for _, fields in reported))
+        (drop,) = instance.finish().dropped
+        assert "driver instance 0" in drop
+        assert f"{5 * rate_per_s:,}" in drop
+
+
+def test_a_client_that_falls_silent_has_dropped_its_connection_at_the_end(tmp_path: Path) -> None:
+    with served(tmp_path, rate_per_s=20, instances=1) as (instance, endpoint, _):
+        stream = QueueClient(endpoint).fetch(Range(from_us=0, until_us=5_000_000))
+        next(stream)
+        assert len(instance.finish().dropped) == 1
+        stream.close()
 
 
 def test_a_range_read_to_its_end_is_no_dropped_connection(tmp_path: Path) -> None:
-    with served(tmp_path, rate_per_s=200_000) as (_, endpoint, reported):
+    with served(tmp_path, rate_per_s=200_000) as (instance, endpoint, _):
         client = QueueClient(endpoint)
         list(client.fetch(Range(from_us=0, until_us=5_000_000)))
         client.close()
-        time.sleep(0.3)
-        assert not [event for event, _ in reported if event == "dropped"]
+        assert instance.finish().dropped == []
 
 
 def test_what_was_handed_over_and_when_is_written_down(tmp_path: Path) -> None:
@@ -126,14 +137,14 @@ def test_what_was_handed_over_and_when_is_written_down(tmp_path: Path) -> None:
 
 
 def test_a_range_without_events_is_handed_over_too(tmp_path: Path) -> None:
-    with served(tmp_path, rate_per_s=2) as (instance, endpoint, reported):
+    with served(tmp_path, rate_per_s=2) as (instance, endpoint, _):
         assert list(QueueClient(endpoint).fetch(Range(from_us=100_000, until_us=400_000))) == []
         status = instance.finish()
         handovers = read_parts(tmp_path / "handovers")
         assert handovers is not None
         assert handovers["until_us"].to_pylist() == [400_000]
         assert (status.drained, status.bytes_handed) == (1, 0)
-        assert not [event for event, _ in reported if event == "dropped"]
+        assert status.dropped == []
 
 
 @pytest.mark.parametrize("token", ["", "b" * 16])

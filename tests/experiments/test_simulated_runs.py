@@ -48,8 +48,7 @@ FAULTY = {
     "pause": "700 ms",
 }
 SLOW = {"name": "simulated", "capacity": 120_000}
-# Only a large answer is still under way when the connection is dropped.
-DROPPING = {"name": "simulated", "drop": True, "pause_every": "3 s", "pause": "2 s"}
+DROPPING = {"name": "simulated", "drop": True}
 
 
 @pytest.fixture(scope="module")

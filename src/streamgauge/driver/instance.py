@@ -58,6 +58,8 @@ class InstanceStatus(BaseModel):
     queue_max: int
     lag_p99_us: int
     bytes_handed: int = 0
+    dropped: list[str] = []
+    """Connections that the system dropped, as sentences."""
     fingerprint: int = 0
     """Of all that was offered; final once the load has ended."""
 
@@ -91,6 +93,9 @@ class DriverInstance:
         self._pulled = LastPull()
         self._bytes_handed = 0
         self._block_prints: dict[int, int] = {}
+        self.untaken: list[str] = []
+        """The drop that each open pull would be; the channel adds and removes them."""
+        self.dropped: list[str] = []
 
     @property
     def now_us(self) -> int:
@@ -120,7 +125,10 @@ class DriverInstance:
         self._handovers.append(pa.record_batch(row, schema=HANDOVERS))
 
     def finish(self) -> InstanceStatus:
-        """Stops the threads and writes everything out; the status has the fingerprint."""
+        """Stops the threads and writes everything out; the status has the fingerprint.
+
+        The system has ended, so it will take no pull any more that is still open.
+        """
         self._stopping.set()
         for thread in self._threads:
             thread.join()
@@ -129,7 +137,8 @@ class DriverInstance:
         self._threads.clear()
         self._samples.flush()
         self._handovers.flush()
-        return self._status().model_copy(update={"fingerprint": self._fingerprint()})
+        final = {"fingerprint": self._fingerprint(), "dropped": [*self.dropped, *self.untaken]}
+        return self._status().model_copy(update=final)
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
@@ -192,6 +201,7 @@ class DriverInstance:
             queue_max=max(self._queue_max, queued),
             lag_p99_us=int(np.quantile(self._lags or [0], 0.99)),
             bytes_handed=self._bytes_handed,
+            dropped=list(self.dropped),
         )
 
     def _fingerprint(self) -> int:

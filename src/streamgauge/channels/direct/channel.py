@@ -80,6 +80,7 @@ class _OpenDirect(OpenChannel):
         self._offer: dict[str, Any] = {}
         self._new: list[InstanceStatus] = []
         self._observed_us = 0
+        self._drops_known: dict[int, int] = {}
 
     def wait_until_ready(self, timeout_s: float) -> None:
         def endpoint(component: Component) -> Endpoint:
@@ -102,13 +103,15 @@ class _OpenDirect(OpenChannel):
             instance.send("cut", end_us=end_us)
 
     def poll(self) -> list[str]:
-        dropped = []
+        dropped: list[str] = []
         for instance in self._instances:
             for message in instance.poll():
                 if message["event"] == "status":
-                    self._new.append(InstanceStatus.model_validate(message))
-                elif message["event"] == "dropped":
-                    dropped.append(message["reason"])
+                    status = InstanceStatus.model_validate(message)
+                    known = self._drops_known.get(status.instance, 0)
+                    self._drops_known[status.instance] = len(status.dropped)
+                    dropped += status.dropped[known:]
+                    self._new.append(status)
         self._sink.poll()
         self._require_sound()
         return dropped

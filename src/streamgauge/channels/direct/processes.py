@@ -31,7 +31,7 @@ class SinkProcessConfig(StrictModel):
 def run_instance(config: InstanceProcessConfig, console: Console) -> None:
     """Answers `start {start_us}`, `cut {end_us}` and `finish`; ends when the parent ends."""
     instance = DriverInstance(config.instance, console.emit)
-    server = QueueServer(instance, config.listen, console.emit)
+    server = QueueServer(instance, config.listen)
     console.emit("ready", endpoint=config.listen.endpoint(server.port).model_dump())
     for message in console.commands():
         if message["command"] == "start":

@@ -2,7 +2,8 @@
 
     action `head`    {after_us, max_events}  → {until_us}   how far the queue may be read
     action `commit`  {until_us}              → {}           what lies before will not be asked again
-    get              {from_us, until_us}     → events       a range; the same range, the same events
+    exchange         {from_us, until_us}     → events, END  a range; the same range, the same events
+                     TAKEN                   ←              the system has taken them all
     put                                      ← results      to the sink, which stamps their arrival
 
 Positions are microseconds of the schedule, the same in every driver instance.
@@ -11,7 +12,8 @@ Positions are microseconds of the schedule, the same in every driver instance.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.flight as flight
@@ -21,6 +23,8 @@ from streamgauge.models import StrictModel
 
 HEAD = "head"
 COMMIT = "commit"
+END = b"end"
+TAKEN = b"taken"
 
 
 class Range(StrictModel):
@@ -49,10 +53,21 @@ class QueueClient(_Client):
     def commit(self, until_us: int) -> None:
         self._act(COMMIT, {"until_us": until_us})
 
-    def fetch(self, wanted: Range) -> Iterator[pa.RecordBatch]:
-        ticket = flight.Ticket(wanted.model_dump_json().encode())
-        for chunk in self._client.do_get(ticket, self._options):
-            yield chunk.data
+    def fetch(self, wanted: Range) -> Generator[pa.RecordBatch, None, None]:
+        """The events of the range; one that is not read to its end is a dropped connection."""
+        descriptor = flight.FlightDescriptor.for_command(wanted.model_dump_json().encode())
+        answer, events = self._client.do_exchange(descriptor, self._options)
+        try:
+            while (chunk := events.read_chunk()).data is not None:
+                yield chunk.data
+            answer.write_metadata(TAKEN)
+            answer.done_writing()
+            # The call ends when the driver instance has the answer.
+            events.read_all()
+        finally:
+            events.cancel()
+            with suppress(pa.ArrowException):
+                answer.close()
 
     def _act(self, name: str, body: dict[str, int | None]) -> dict[str, int]:
         action = flight.Action(name, json.dumps(body).encode())

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.flight as flight
 
-from streamgauge.channels.direct.protocol import COMMIT, HEAD, Range
+from streamgauge.channels.direct.protocol import COMMIT, END, HEAD, TAKEN, Range
 from streamgauge.channels.direct.security import Listen
-from streamgauge.driver.instance import DriverInstance, Report
+from streamgauge.driver.instance import DriverInstance
 from streamgauge.driver.queue import Block
 from streamgauge.driver.sink import ResultSink
 
@@ -19,10 +20,9 @@ from streamgauge.driver.sink import ResultSink
 class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
     """Offers the queue of one driver instance."""
 
-    def __init__(self, instance: DriverInstance, listen: Listen, report: Report) -> None:
+    def __init__(self, instance: DriverInstance, listen: Listen) -> None:
         super().__init__(**listen.server_arguments())
         self._instance = instance
-        self._report = report
 
     def do_action(self, context: Any, action: flight.Action) -> Iterator[bytes]:  # noqa: ARG002
         body = json.loads(action.body.to_pybytes())
@@ -35,11 +35,29 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
             return iter([b"{}"])
         raise flight.FlightServerError(f"unknown action {action.type}")
 
-    def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:  # noqa: ARG002
-        wanted = Range.model_validate_json(ticket.ticket)
-        blocks = self._instance.pull(wanted.from_us, wanted.until_us)
-        batches = self._hand_over(blocks, wanted.until_us)
-        return flight.GeneratorStream(self._instance.events.schema, batches)
+    def do_exchange(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:  # noqa: ARG002
+        """Hands a range over and waits for the answer that it was taken.
+
+        Without the answer a range that fits the buffers of the connection would count as taken.
+        """
+        wanted, instance = Range.model_validate_json(descriptor.command), self._instance
+        blocks = instance.pull(wanted.from_us, wanted.until_us)
+        last = instance.schedule.count_before(wanted.until_us)
+        drop = (
+            f"the system dropped its connection to driver instance {instance.config.instance} "
+            f"before it had taken the events up to {last:,} that it had asked for"
+        )
+        instance.untaken.append(drop)
+        taken = False
+        with suppress(flight.FlightError, StopIteration):
+            writer.begin(instance.events.schema)
+            for batch in self._hand_over(blocks, wanted.until_us):
+                writer.write_batch(batch)
+            writer.write_metadata(END)
+            taken = reader.read_chunk().app_metadata == TAKEN
+        instance.untaken.remove(drop)
+        if not taken:
+            instance.dropped.append(drop)
 
     def _hand_over(self, blocks: list[Block], until_us: int) -> Iterator[pa.RecordBatch]:
         if not blocks:
@@ -50,16 +68,7 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
         for block in blocks:
             covered_us = time_us(block.last) if block.last < last else until_us
             self._instance.handed_over(covered_us, block.batch.nbytes)
-            try:
-                yield block.batch
-            except GeneratorExit:
-                number = self._instance.config.instance
-                self._report(
-                    "dropped",
-                    reason=f"the system dropped its connection to driver instance {number} "
-                    f"at event {block.last:,} of {last:,} that it had asked for",
-                )
-                raise
+            yield block.batch
 
 
 class SinkServer(flight.FlightServerBase):  # type: ignore[misc]

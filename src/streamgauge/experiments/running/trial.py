@@ -184,6 +184,7 @@ class Trial:
         self.end_assignment()
         statuses = self._channel.finish()
         self._log.publish(self._observed(statuses))
+        late_drops = [drop for status in statuses for drop in status.dropped]
         judged = zip(self.unsustained.marks, self.unsustained.reasons.values(), strict=True)
         return RunRecord(
             load=self._plan.load,
@@ -193,7 +194,7 @@ class Trial:
             end_us=self.end_us,
             closed_us=closed_us,
             drained=drained,
-            dropped=self.dropped.reasons,
+            dropped=list(dict.fromkeys([*self.dropped.reasons, *late_drops])),
             ended_early=self.judged.reason if self.judged else "",
             instances=[
                 SourceRecord(

@@ -49,7 +49,9 @@ class DirectConnector(SimulatedConnector):
     def drop_connection(self, position_us: int) -> None:
         queue = QueueClient(self._first)
         # The connection is closed in the middle of the answer.
-        next(queue.fetch(Range(from_us=position_us, until_us=queue.head_us())))
+        answer = queue.fetch(Range(from_us=position_us, until_us=queue.head_us()))
+        next(answer)
+        answer.close()
         queue.close()
 
     def close(self) -> None:

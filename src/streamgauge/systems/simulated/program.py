@@ -25,7 +25,6 @@ from streamgauge.systems.simulated.system import SimulatedSystem
 from streamgauge.systems.simulated.windows import WindowedResults
 
 TICK_S = 0.05
-DROP_AFTER_S = 2.0
 SIXTH_DIGIT = 1 + 5e-6
 
 
@@ -100,8 +99,6 @@ class SimulatedProgram:
             return 0
         if self._to_drop and until > self._assignment.load.duration_us // 2:
             self._to_drop = False
-            # A short answer would fit the buffers of the connection and be sent before the drop.
-            time.sleep(DROP_AFTER_S)
             self._channel.drop_connection(self._position_us)
         count = 0
         for stream, batch in self._channel.fetch(self._position_us, until):
