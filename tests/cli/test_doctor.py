@@ -13,6 +13,7 @@ import pytest
 from streamgauge.cli import checks, spark_check
 from streamgauge.cli.checks import Check, Health
 from streamgauge.errors import ComponentError
+from streamgauge.processes.machine import OtherWork
 
 from .calling import call
 
@@ -152,3 +153,17 @@ def test_a_spark_that_hangs_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_spark_really_starts() -> None:
     assert spark_check.starts().health is Health.OK
+
+
+def test_a_busy_machine_is_a_warning_and_not_all_is_well(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert checks.other_programs(OtherWork(2, used=0.1)).health is Health.OK
+    busy = checks.other_programs(OtherWork(2, used=1.6, busiest="`java` (pid 7, 1.2)"))
+    assert busy.health is Health.WARNING
+    assert "`java`" in busy.found
+    monkeypatch.setattr(checks, "machine_checks", lambda _: [busy])
+    answer = call("doctor", "--no-spark", "--runs-dir", str(runs))
+    assert answer.code == 0
+    assert "all checks passed" not in answer.out
+    assert "drawbacks" in answer.out

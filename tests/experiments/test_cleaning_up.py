@@ -111,3 +111,25 @@ def test_a_component_that_dies_is_named(run: subprocess.Popen[str], tmp_path: Pa
     assert carrying(marks) == []
     summary = json.loads((tmp_path / "runs" / "latest" / "summary.json").read_text())
     assert summary["status"] == "failed"
+
+
+@pytest.mark.parametrize("run", ["simulated"], indirect=True)
+def test_a_run_whose_guard_dies_says_so_and_cleans_up(
+    run: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    marks = marks_of(run)
+    (guard,) = [
+        child
+        for child in psutil.Process(run.pid).children()
+        if "streamgauge.processes.guard" in child.cmdline()
+    ]
+    guard.kill()
+    log = tmp_path / "runs" / "latest" / "events.ndjson"
+    wait_until(lambda: "the guard, which cleans up after a run, has died" in log.read_text(), 60)
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=60)
+    assert "warning: the guard" in errors
+    assert carrying(marks) == []
+    assert list((tmp_path / "tmp").glob("streamgauge-*")) == []
+    summary = json.loads((tmp_path / "runs" / "latest" / "summary.json").read_text())
+    assert any("guard" in warning for warning in summary["warnings"])

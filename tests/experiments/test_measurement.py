@@ -43,9 +43,13 @@ class Judge(BatchJudge):
 
 
 def measured(
-    folder: Path, judge: ProbeJudge | None, *, unsustained_because: str = ""
+    folder: Path,
+    judge: ProbeJudge | None,
+    *,
+    unsustained_because: str = "",
+    master: str = "local[2]",
 ) -> tuple[bool, TrialSummary]:
-    study = make_study(*read_experiment("quickstart", []))
+    study = make_study(*read_experiment("quickstart", [f"system.master={master}"]))
     plan = study.first_plan
     state = RunState("", quick=False, environment=Environment.of(plan.system))
     unused = cast(Any, None)
@@ -78,3 +82,11 @@ def test_a_demanded_rate_is_calculated_whether_it_holds_or_not(tmp_path: Path) -
     done, summary = measured(tmp_path, None, unsustained_because="full")
     assert done
     assert summary.sustained is False
+
+
+def test_what_the_monitor_cannot_see_of_a_foreign_cluster_is_said(tmp_path: Path) -> None:
+    _, here = measured(tmp_path / "here", None)
+    _, foreign = measured(tmp_path / "foreign", None, master="spark://elsewhere:7077")
+    assert here.warnings == []
+    (warning,) = foreign.warnings
+    assert "not measured" in warning

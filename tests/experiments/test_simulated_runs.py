@@ -12,10 +12,12 @@ import pytest
 import streamgauge
 from streamgauge.errors import ComponentError, ExitCode, RunInterrupted
 from streamgauge.experiments.api import Result
-from streamgauge.experiments.running.log import Event, Progress, Subscriber
+from streamgauge.experiments.running import runner
+from streamgauge.experiments.running.log import Event, Progress, Subscriber, Warned
 from streamgauge.experiments.running.run_directory import DEFAULT_RUNS
 from streamgauge.experiments.running.runner import begun
 from streamgauge.measure.summary import Verdict
+from streamgauge.processes.machine import OtherWork
 
 SETTINGS: dict[str, Any] = {
     "system": "simulated",
@@ -113,6 +115,29 @@ class Perplexed:
     def judge(self, seen):
         raise LookupError("no opinion on this queue")
 """
+
+
+def test_a_busy_machine_is_said_before_the_run_and_in_its_summary(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "other_work", lambda: OtherWork(2, used=1.9))
+    warned: list[str] = []
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Warned):
+            warned.append(event.text)
+        elif isinstance(event, Progress):
+            raise RunInterrupted("interrupted")
+
+    with pytest.raises(RunInterrupted):
+        simulated(runs, subscriber=interrupt)
+    assert "other programs use 1.9 of 2 core(s)" in warned[0]
+    (run,) = {path.resolve() for path in runs.iterdir()}
+    assert warned == [
+        event["text"]
+        for event in map(json.loads, (run / "events.ndjson").read_text().splitlines())
+        if event["event"] == "warning"
+    ]
 
 
 def test_a_policy_that_raises_ends_the_run_and_is_named(runs: Path, tmp_path: Path) -> None:

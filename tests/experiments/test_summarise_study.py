@@ -130,3 +130,17 @@ def test_how_much_throughput_falls_under_a_flood_is_a_figure_of_ours_too(tmp_pat
     trials = [made_up.summary(processed_per_s=rate) for rate in (1_000.0, 930.0)]
     (only,) = put_together(tmp_path, found, trials).published
     assert (only.value, only.ours) == (-5.0, pytest.approx(-7.0))
+
+
+def test_a_case_above_the_maximum_that_is_sustained_is_warned_of(tmp_path: Any) -> None:
+    found = study("vary={load.rate: [100 %, 120 %]}")
+    kept, flooded = made_up.summary(), made_up.summary(sustained=False, reasons=["queue"])
+    (warning,) = put_together(tmp_path, found, [kept, kept]).warnings
+    assert "120 %: no overload was reached" in warning
+    assert put_together(tmp_path, found, [kept, flooded]).warnings == []
+
+
+def test_a_warning_of_several_trials_is_one_of_the_study(tmp_path: Any) -> None:
+    trial = made_up.summary(warnings=["the machine is busy"])
+    whole = put_together(tmp_path, study("repeat=2"), [trial, trial])
+    assert whole.warnings == ["the machine is busy"]

@@ -49,7 +49,15 @@ def evidence(**changes: Any) -> Evidence:
 BEHIND = {"sustained": False, "drained_per_s": 60_000.0, "queue_share": 2.5}
 LONG = {"pulls": pulled(every_s=2.0, lead_s=0.1, pull_s=0.1)}
 
+SHARED = {"driver": 4.0, "system": 36.0, "sink": 3.0, "others": 157.0}
+
 CASES: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "a busy machine": (
+        "other programs",
+        {**BEHIND, **LONG, "cpu_percent": SHARED},
+        "1.57 of the machine's 2 cores",
+        "streamgauge doctor",
+    ),
     "a late generator": (
         "driver",
         {"lag_p99_ms": 140.0},

@@ -15,7 +15,7 @@ from streamgauge.measure.pulls import Pull
 from streamgauge.measure.summary import Limit
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.systems.spark.system import SparkSystem
-from tests.measure.evidence import BEHIND, CASES, LONG, evidence, pulled
+from tests.measure.evidence import BEHIND, CASES, LONG, SHARED, evidence, pulled
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -245,3 +245,15 @@ def assert_ordered_and_readable(found: list[Limit]) -> None:
 @given(ANY_EVIDENCE)
 def test_for_any_evidence_the_limits_are_ordered_and_readable(anything: Evidence) -> None:
     assert_ordered_and_readable(limits(anything))
+
+
+def test_other_programs_are_no_limit_while_a_core_is_free_or_the_system_is_elsewhere() -> None:
+    kinds = [
+        {limit.kind for limit in limits(evidence(**BEHIND, **LONG, **changes))}
+        for changes in (
+            {"cpu_percent": SHARED},
+            {"cpu_percent": SHARED, "machine_cores": 4},
+            {"cpu_percent": SHARED, "local": False},
+        )
+    ]
+    assert ["other programs" in found for found in kinds] == [True, False, False]

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pytest
 
+from streamgauge.measure import monitor
 from streamgauge.measure.monitor import (
     SCHEMA,
     Monitor,
@@ -17,6 +20,7 @@ from streamgauge.measure.monitor import (
 )
 from streamgauge.measure.sockets import Connections, open_connections
 from streamgauge.parts import read_parts
+from streamgauge.processes.machine import CpuTime
 from tests.measure.test_sockets import PAYLOAD, Peers
 
 LONGEST_WAIT_S = 60.0
@@ -51,12 +55,12 @@ def watched(
 ) -> pa.Table:
     """The samples of a monitor while the peers exchanged the payload."""
     counter = Samples()
-    monitor = Monitor({**roles, "counter": counter.role}, folder, connections)
-    monitor.start()
+    watching = Monitor({**roles, "counter": counter.role}, folder, connections)
+    watching.start()
     counter.wait_for_more(2)
     peers.exchange(PAYLOAD)
     counter.wait_for_more(2)
-    cost = monitor.stop()
+    cost = watching.stop()
     assert cost.samples >= 2
     samples = read_parts(folder)
     assert samples is not None
@@ -69,9 +73,8 @@ def node(*pids: int) -> Role:
 
 def network_mb(samples: pa.Table) -> dict[str, float | None]:
     series = resource_series(samples, start_us=samples["time_us"][0].as_py())
-    return {
-        name: role.network_mb for name, role in resource_summary(series, LONGEST_WAIT_S).items()
-    }
+    found = resource_summary(series, LONGEST_WAIT_S)
+    return {name: role.network_mb for name, role in found.items() if name != "others"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
@@ -144,3 +147,41 @@ def test_a_network_figure_with_a_gap_is_unknown() -> None:
     assert series.roles["worker 1"].network_mb_per_s == []
     found = resource_summary(series, load_s=10)
     assert (found["system"].network_mb, found["worker 1"].network_mb) == (9.0, None)
+
+
+def test_cpu_that_is_neither_of_a_role_nor_ours_is_that_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = psutil.Popen([sys.executable, "-c", "while True: pass"])
+
+    def used_s() -> float:
+        times = child.cpu_times()
+        return float(times.user + times.system)
+
+    def paused_after(seconds: float) -> None:
+        child.resume()
+        wanted_s = used_s() + seconds
+        while used_s() < wanted_s:
+            time.sleep(0.01)
+        child.suspend()
+
+    elsewhere_s = 5.0
+
+    def machine() -> CpuTime:
+        return CpuTime(used_s() + time.process_time() + elsewhere_s, stolen_s=0.0)
+
+    monkeypatch.setattr(monitor, "cpu_time", machine)
+    # The child has two roles and counts once.
+    roles = {name: Role(lambda: [child.pid], lambda: 0) for name in ("system", "worker")}
+    try:
+        paused_after(0.1)
+        samples = Monitor(roles, tmp_path)
+        samples._sample(1.0)
+        elsewhere_s += 2.0
+        paused_after(0.5)
+        *_, others = samples._sample(1.0)
+    finally:
+        child.kill()
+        child.wait()
+    assert others["role"] == "others"
+    assert others["cpu_percent"] == pytest.approx(200, abs=15)

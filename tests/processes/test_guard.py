@@ -63,3 +63,16 @@ def test_no_run_begins_without_a_guard(tmp_path: Path, monkeypatch: pytest.Monke
 def close_pipe(guard: Guard) -> None:
     """The operating system does this when streamgauge ends."""
     guard._process.stdin.close()
+
+
+def test_a_guard_that_died_is_noticed_and_replaced_by_a_clean_up_of_our_own() -> None:
+    with Guard() as guard, asleep({}) as another:
+        assert guard.alive
+        ours = subprocess.Popen(["sleep", "600"], env={**os.environ, **guard.env})
+        os.kill(guard._process.pid, signal.SIGKILL)
+        guard._process.wait()
+        assert not guard.alive
+        guard.__exit__()
+        assert ours.wait() == -signal.SIGKILL
+        assert another.poll() is None
+        assert not guard.scratch.exists()

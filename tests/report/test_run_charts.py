@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import math
 
-from streamgauge.measure.summary import Histogram, LatencySeries, PullSeries, Series
+from streamgauge.measure.summary import (
+    Histogram,
+    LatencySeries,
+    PullSeries,
+    ResourceSeries,
+    Series,
+)
 from streamgauge.report.chart import Chart, aligned
 from streamgauge.report.run_charts import load_charts, resource_charts
 
@@ -143,3 +149,19 @@ def test_roles_keep_their_colours() -> None:
 
     assert [line.colour for line in cpu.series] == [line.colour for line in memory.series]
     assert len({line.colour for line in cpu.series}) == 3
+
+
+def test_an_empty_histogram_says_why() -> None:
+    full = samples.series()
+    warm_up_only = full.model_copy(update={"histogram": Histogram()})
+    assert "warm-up" in chart(warm_up_only, "histogram").empty
+    assert "no results arrived" in chart(Series(), "histogram").empty
+
+
+def test_a_role_without_samples_of_a_resource_has_no_line() -> None:
+    full = samples.series()
+    others = {"others": ResourceSeries(cpu_percent=[1.0] * len(full.resources.time_s))}
+    more = full.resources.model_copy(update={"roles": {**full.resources.roles, **others}})
+    series = full.model_copy(update={"resources": more})
+    assert "others" in {line.label for line in chart(series, "cpu").series}
+    assert "others" not in {line.label for line in chart(series, "memory").series}

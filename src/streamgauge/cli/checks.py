@@ -17,6 +17,7 @@ from pathlib import Path
 from streamgauge import writing
 from streamgauge.compute.java import OLDEST, find_java
 from streamgauge.errors import StreamgaugeError
+from streamgauge.processes.machine import OtherWork, other_work
 
 OLDEST_PYSPARK = (4, 2)
 MEMORY_NEEDED_MB = 3_000
@@ -60,6 +61,7 @@ def machine_checks(runs_dir: Path, env: Mapping[str, str] = os.environ) -> list[
         disk("disk of the runs", runs_dir),
         disk("disk of temporary files", Path(tempfile.gettempdir())),
         cores(),
+        other_programs(other_work()),
         loopback(),
         kernel(),
         browser(),
@@ -151,6 +153,13 @@ def cores() -> Check:
         return Check("CPU cores", Health.OK, str(count))
     found = "1: driver and system share it, so high rates will be void"
     return Check("CPU cores", Health.WARNING, found, "use a machine with two or more")
+
+
+def other_programs(others: OtherWork) -> Check:
+    if not others.is_much:
+        return Check("other programs", Health.OK, str(others))
+    fix = "end them or wait: what is measured beside them is slower"
+    return Check("other programs", Health.WARNING, str(others), fix)
 
 
 def loopback() -> Check:

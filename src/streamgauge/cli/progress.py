@@ -15,7 +15,14 @@ from rich.text import Text
 
 from streamgauge import writing
 from streamgauge.cli.terminal import Session
-from streamgauge.experiments.running.log import PHASES, Event, Finished, Progress, RunStarted
+from streamgauge.experiments.running.log import (
+    PHASES,
+    Event,
+    Finished,
+    Progress,
+    RunStarted,
+    Warned,
+)
 
 LINE_EVERY_S = 5.0
 STUDY_LINE_EVERY_S = 30.0
@@ -39,6 +46,8 @@ class Watcher:
             self.started(event.path)
         elif isinstance(event, Progress):
             self.progress(event)
+        elif isinstance(event, Warned):
+            self._session.note(f"warning: {event.text}")
         elif isinstance(event, Finished):
             self.finished()
 

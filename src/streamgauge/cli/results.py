@@ -62,6 +62,10 @@ def show(session: Session, summary: Summary, report: Path) -> None:
         _validation(session, summary)
         _resources(session, summary)
     _limits(session, summary)
+    if summary.warnings:
+        session.heading("warnings")
+    for warning in summary.warnings:
+        session.say(f"  {warning}")
     session.say()
     session.say(("report: ", "bold"), str(report))
 

@@ -1,7 +1,11 @@
-"""Samples CPU, memory, disk and network of driver, system and sink from outside the system."""
+"""Samples CPU, memory, disk and network of driver, system and sink from outside the system.
+
+The CPU that the machine spends on anything else is a role of its own, `others`.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +18,15 @@ import psutil
 import pyarrow as pa
 
 from streamgauge.measure.sockets import Connections, Traffic, open_connections
-from streamgauge.measure.summary import MonitorCost, Resources, ResourceSeries, ResourceSummary
+from streamgauge.measure.summary import (
+    OTHERS,
+    MonitorCost,
+    Resources,
+    ResourceSeries,
+    ResourceSummary,
+)
 from streamgauge.parts import PartWriter
+from streamgauge.processes.machine import cpu_time
 from streamgauge.processes.roles import Role
 
 EVERY_S = 1.0
@@ -57,6 +68,8 @@ class Monitor:
         }
         self._writer = PartWriter(folder)
         self._last = {name: _Totals() for name in roles}
+        self._ours: dict[int, float] = {}
+        self._busy_s = 0.0
         self._stopping = threading.Event()
         self._own_cpu_s = 0.0
         self._samples = 0
@@ -89,7 +102,23 @@ class Monitor:
     def _sample(self, seconds: float) -> list[dict[str, Any]]:
         """One row per role: use since the last sample, that many seconds ago."""
         connections = self._connections() if self._traffic else None
-        return [self._row(name, seconds, connections) for name in self._roles]
+        rows = [self._row(name, seconds, connections) for name in self._roles]
+        return [*rows, self._others(seconds)]
+
+    def _others(self, seconds: float) -> dict[str, Any]:
+        """What the machine spent on neither the roles nor this process."""
+        busy_s, ours = cpu_time().busy_s, {os.getpid(): time.process_time()}
+        for totals in self._last.values():
+            # A process of two roles counts once.
+            ours |= totals.cpu_s
+        ours_s = sum(used - self._ours.get(pid, 0.0) for pid, used in ours.items())
+        others_s = busy_s - self._busy_s - ours_s
+        self._busy_s, self._ours = busy_s, ours
+        return {
+            "time_us": time.time_ns() // 1_000,
+            "role": OTHERS,
+            "cpu_percent": 100 * max(0.0, others_s) / seconds,
+        }
 
     def _row(self, name: str, seconds: float, connections: Connections | None) -> dict[str, Any]:
         role, last, total = self._roles[name], self._last[name], _Totals()
@@ -166,15 +195,17 @@ def resource_summary(series: Resources, load_s: float) -> dict[str, ResourceSumm
         return {}
     times = series.time_s
 
-    def total(per_s: Sequence[float]) -> float:
+    def total(per_s: Sequence[float]) -> float | None:
+        if not per_s:
+            return None
         return round(sum(per_s[i] * (times[i] - times[i - 1]) for i in during), 1)
 
     return {
         name: ResourceSummary(
             cpu_percent_mean=round(sum(role.cpu_percent[i] for i in during) / len(during), 1),
-            memory_mb_max=max(role.memory_mb[i] for i in during),
+            memory_mb_max=max(role.memory_mb[i] for i in during) if role.memory_mb else None,
             disk_mb_written=total(role.disk_mb_per_s),
-            network_mb=total(role.network_mb_per_s) if role.network_mb_per_s else None,
+            network_mb=total(role.network_mb_per_s),
         )
         for name, role in series.roles.items()
     }

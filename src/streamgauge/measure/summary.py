@@ -18,6 +18,8 @@ from streamgauge.version import FORMAT_VERSION
 
 MAXIMUM = "maximum_sustainable_per_s"
 """The figure that a search finds."""
+OTHERS = "others"
+"""The role of all programs that are not part of the run."""
 FAULTS = ("missing", "extra", "duplicate", "wrong", "late")
 """The counts of `Validation` that are 0 when every result is right."""
 
@@ -107,11 +109,14 @@ class MonitorCost(_Figures):
 
 
 class ResourceSummary(_Figures):
-    """Use by one role (driver, system, sink) during the load."""
+    """Use by one role (driver, system, sink) during the load.
+
+    `others` is every other program of the machine, of which only the CPU is measured.
+    """
 
     cpu_percent_mean: float
-    memory_mb_max: float
-    disk_mb_written: float
+    memory_mb_max: float | None = None
+    disk_mb_written: float | None = None
     network_mb: float | None = None
 
 
@@ -189,6 +194,7 @@ class _Head(_Figures):
     verdict: Verdict = Verdict.UNKNOWN
     reasons: list[str] = Field(default=[], description="why the verdict is not valid")
     sustained: bool | None = None
+    warnings: list[str] = Field(default=[], description="what to know before using the figures")
     thresholds: list[ThresholdResult] = []
     input_hash: str = ""
     seed: int = 0

@@ -2,7 +2,7 @@
 
 Every process of a run has a marker in its environment, which all descendants inherit. The guard
 holds one end of a pipe. When the other end closes, the guard kills all processes that still have
-the marker, removes the temporary folder and ends.
+the marker, removes the temporary folder and ends. If the guard has died, streamgauge does this.
 """
 
 from __future__ import annotations
@@ -59,6 +59,12 @@ class Guard:
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
+        if self._process.exit_code != 0:
+            _clean_up(self.mark, self.scratch)
+
+    @property
+    def alive(self) -> bool:
+        return self._process.alive
 
 
 def marked(value: str, variable: str = MARKER) -> Iterator[psutil.Process]:

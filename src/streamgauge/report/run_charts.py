@@ -11,6 +11,7 @@ from streamgauge.measure.summary import Histogram, LatencySeries, Series
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis
 
 NO_RESULTS = "no results arrived"
+ONLY_WARM_UP = "all results arrived in the warm-up, which is not counted"
 _ROLE_COLOURS = {"system": 1, "driver": 2, "sink": 4}
 _SPARE_COLOURS = (3, 6, 5)
 _RESOURCES = {
@@ -37,7 +38,7 @@ _RESOURCES = {
 
 
 def load_charts(series: Series) -> list[Chart]:
-    return [latency_chart(series), _histogram(series.histogram), pull_chart(series)]
+    return [latency_chart(series), _histogram(series), pull_chart(series)]
 
 
 def resource_charts(series: Series) -> list[Chart]:
@@ -100,7 +101,8 @@ def _drawn_rows(latency: LatencySeries) -> list[int]:
     return sorted(filled + pauses)
 
 
-def _histogram(histogram: Histogram) -> Chart:
+def _histogram(series: Series) -> Chart:
+    histogram = series.histogram
     edges, drawn = _filled_part(histogram)
     log = bool(edges) and edges[0] > 0
     middles = [(low * high) ** 0.5 if log else (low + high) / 2 for low, high in pairwise(edges)]
@@ -124,7 +126,7 @@ def _histogram(histogram: Histogram) -> Chart:
             bars("event time", histogram.event_time, 1),
             bars("processing time", histogram.processing_time, 4),
         ],
-        empty=NO_RESULTS,
+        empty=ONLY_WARM_UP if series.latency.time_s else NO_RESULTS,
     )
 
 
@@ -197,8 +199,8 @@ def resource_chart(series: Series, name: Literal["cpu", "memory", "network"]) ->
     for role, use in roles.items():
         colour = _ROLE_COLOURS.get(role) or next(spare)
         dashed = any(line.colour == colour for line in lines)
-        values = getattr(use, field)
-        lines.append(ChartSeries(label=role, values=values, colour=colour, dashed=dashed))
+        if values := getattr(use, field):
+            lines.append(ChartSeries(label=role, values=values, colour=colour, dashed=dashed))
     return Chart(
         id=name,
         title=title,

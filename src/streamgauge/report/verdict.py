@@ -46,7 +46,7 @@ def heading(summary: Summary) -> Html:
 
 def banners(summary: Summary) -> Html:
     """Stamps for a run whose figures are not to be used as they are."""
-    texts = [_STAMPS.get(summary.status, ""), _QUICK if summary.quick else ""]
+    texts = [_STAMPS.get(summary.status, ""), _QUICK if summary.quick else "", *summary.warnings]
     return joined(*(element("p", text, class_="stamp", role="note") for text in texts if text))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.as_json
 @click.pass_obj
 def command(session: Session, no_spark: bool, runs_dir: Path, as_json: bool) -> int:
-    """Check this machine: Python, Java, Spark, memory, disk, ports.
+    """Check this machine: Python, Java, Spark, memory, disk, ports, other load.
 
     Every line is ✓ (good), ! (works, with a drawback) or ✗ (does not work, with a fix). The exit
     code is 5 if there is a ✗.
@@ -40,7 +40,9 @@ def command(session: Session, no_spark: bool, runs_dir: Path, as_json: bool) -> 
     if as_json:
         session.say_json({"ok": healthy, "checks": [asdict(check) for check in checks]})
     elif healthy:
-        session.say("all checks passed; next: `streamgauge run quickstart`")
+        warned = any(check.health is Health.WARNING for check in checks)
+        found = "it works, with the drawbacks that are marked !" if warned else "all checks passed"
+        session.say(f"{found}; next: `streamgauge run quickstart`")
     else:
         session.say(("fix what is marked ✗, then run `streamgauge doctor` again", "bold"))
     return ExitCode.VALID if healthy else ExitCode.COMPONENT

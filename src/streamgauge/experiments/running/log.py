@@ -59,6 +59,13 @@ class Noted(Event, kind="note"):
 
 
 @dataclass(frozen=True)
+class Warned(Event, kind="warning"):
+    """Something that does not end the run, and that its reader should know."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class LoadStarted(Event, kind="load"):
     start_us: int
     rate_per_s: float

@@ -20,12 +20,13 @@ from streamgauge.errors import ExitCode, RunInterrupted, StreamgaugeError, Usage
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import Study, make_study
 from streamgauge.experiments.running.environment import Environment
-from streamgauge.experiments.running.log import RunStarted, Subscriber
+from streamgauge.experiments.running.log import LogFile, RunLog, RunStarted, Subscriber, Warned
 from streamgauge.experiments.running.measurement import Measurement
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station
 from streamgauge.experiments.running.study_run import StudyRun
 from streamgauge.experiments.summarising.trial import RunState
+from streamgauge.processes.machine import other_work
 
 
 class Origin(BaseModel):
@@ -64,10 +65,19 @@ class Begun:
         """Runs the parts that are not finished."""
         study, directory = self.study, self.directory
         environment = Environment.of(study.first_plan.system)
-        new_state = partial(RunState, self.origin.command, self.origin.quick, environment)
+        run_log = RunLog(LogFile(directory.events), subscriber)
+        warnings: list[str] = []
+
+        def warn(text: str) -> None:
+            warnings.append(text)
+            run_log.publish(Warned(text))
+
+        new_state = partial(RunState, self.origin.command, self.origin.quick, environment, warnings)
         subscriber(RunStarted(directory.path))
+        if (others := other_work()).is_much:
+            warn(f"this machine is busy, and figures may be worse than on an idle one: {others}")
         try:
-            with interruptible(), Station(directory.logs) as station:
+            with interruptible(), Station(directory.logs, warn) as station:
                 if study.is_single:
                     plan, state = study.first_plan, new_state()
                     Measurement(plan, directory, station, subscriber, state, last=True).run()

@@ -30,10 +30,14 @@ Tell = Callable[[str], None]
 class Station:
     """A context: everything that was started inside is stopped at its end."""
 
-    def __init__(self, logs: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self, logs: Path, warn: Tell = lambda _: None, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         self.clock = clock
         self._logs = logs
+        self._warn = warn
         self._guard = Guard()
+        self._guarded = True
         self._settings: System | None = None
         self._running: RunningSystem | None = None
         self._warm = False
@@ -50,7 +54,17 @@ class Station:
             if self._calculation is not None:
                 self._calculation.stop()
         finally:
+            self.check_guard()
             self._guard.__exit__()
+
+    def check_guard(self) -> None:
+        """Warns, once, if the guard has died."""
+        if self._guarded and not self._guard.alive:
+            self._guarded = False
+            self._warn(
+                "the guard, which cleans up after a run, has died; the run cleans up by itself, "
+                "unless it is killed: then `streamgauge clean` removes what is left"
+            )
 
     @property
     def scratch(self) -> Path:
@@ -117,6 +131,7 @@ class Station:
         calculation = self._calculation
 
         def meanwhile() -> None:
+            self.check_guard()
             tell(str(calculation.latest.get("phase", {}).get("name", "")))
 
         calculation.send("calculate", work=work.model_dump(mode="json"))

@@ -255,6 +255,7 @@ class Trial:
 
     def _poll(self) -> Seen:
         """Logs and returns what is new since the last tick."""
+        self._station.check_guard()
         faults = self._channel.poll()
         for message in self.running.poll():
             self._log.publish(log.SystemReported(message))

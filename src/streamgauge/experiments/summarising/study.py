@@ -54,9 +54,13 @@ def summarise_study(
     if figure.published is not None:
         beside = published_beside(figure.published, cases, figure.system, figure.settings)
         figures["published"] = beside
+    head = state.head(study.experiment, directory)
+    of_trials = [warning for trial in trials for warning in trial.warnings]
+    warnings = [*head.pop("warnings"), *of_trials, *_not_overloaded(finished, trials)]
     return StudySummary(
-        **state.head(study.experiment, directory),
+        **head,
         **figures,
+        warnings=list(dict.fromkeys(warnings)),
         verdict=worst(trial.verdict for trial in trials),
         reasons=_reasons(finished, trials, state),
         sustained=_sustained(finished, trials),
@@ -122,6 +126,17 @@ def _sustained(finished: list[FinishedTrial], trials: list[TrialSummary]) -> boo
     if False in answers:
         return False
     return True if answers == {True} else None
+
+
+def _not_overloaded(finished: list[FinishedTrial], trials: list[TrialSummary]) -> list[str]:
+    """Cases above the maximum show an overload, unless the system sustains them."""
+    return [
+        f"{case_label(one.case.varied)}: no overload was reached, because the system sustained a "
+        "rate above the maximum that the search had found, which is too low; a higher share, or a "
+        "longer search (`search.budget`), shows an overload"
+        for one, trial in zip(finished, trials, strict=True)
+        if one.case.above_maximum and trial.sustained
+    ]
 
 
 def _thresholds(trials: list[TrialSummary]) -> list[ThresholdResult]:

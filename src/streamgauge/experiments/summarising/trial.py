@@ -28,6 +28,11 @@ from streamgauge.measure.throughput import mean_rates, processed_rate, pull_seri
 from streamgauge.measure.verdict import judge, sustained
 from streamgauge.parts import read_parts
 
+UNSEEN = (
+    "the system has processes that streamgauge did not start: their CPU, memory, disk and network "
+    "are not measured, so the resources of `system` are those of its program on this machine only"
+)
+
 
 @dataclass
 class RunState:
@@ -36,6 +41,8 @@ class RunState:
     command: str
     quick: bool
     environment: Environment
+    warnings: list[str] = field(default_factory=list)
+    """Of the whole run: its trials share the list."""
     status: Status = Status.FINISHED
     failure: str = ""
     unmeasured: str = ""
@@ -66,6 +73,7 @@ class RunState:
             "run": directory.path.name,
             "status": self.status,
             "seed": experiment.load.seed,
+            "warnings": list(self.warnings),
             "versions": self.environment.versions,
             "machine": self.environment.machine,
             "quick": self.quick,
@@ -122,6 +130,8 @@ def summarise_trial(
             "processed_per_s": processed_rate(seen.pulls, series.warm_up_s, series.load_s),
         }
         summary = summary.model_copy(update=update)
+    if not plan.system.runs_here:
+        summary = summary.model_copy(update={"warnings": [*summary.warnings, UNSEEN]})
     checked = [threshold.check(summary) for threshold in experiment.thresholds]
     return summary.model_copy(update={"thresholds": checked}), series
 

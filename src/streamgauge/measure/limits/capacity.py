@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from streamgauge.measure.limits.evidence import Evidence
-from streamgauge.measure.limits.findings import Finding, Kind, SystemAdvice
+from streamgauge.measure.limits.findings import OTHER_PROGRAMS, Finding, Kind, SystemAdvice
 from streamgauge.measure.limits.words import cores, counted, percent, ratio
 from streamgauge.writing import duration
 
@@ -27,7 +27,25 @@ _UNDIVIDED = 0.75
 
 def capacity_limits(evidence: Evidence, advice: SystemAdvice) -> list[Finding | None]:
     """Limits of the driver, of the cores, and of work that is not divided."""
-    return [driver(evidence, advice), cpu(evidence, advice), hot_key(evidence)]
+    return [
+        others(evidence),
+        driver(evidence, advice),
+        cpu(evidence, advice),
+        hot_key(evidence),
+    ]
+
+
+def others(evidence: Evidence) -> Finding:
+    """Programs outside the run, or other virtual machines on the same host."""
+    return Finding(
+        OTHER_PROGRAMS,
+        evidence.lost_to_others,
+        shown_by=f"programs outside the run used {cores(evidence.others_cpu)} of the machine's "
+        f"{counted(evidence.machine_cores, 'core')}, and none was free; the system used "
+        f"{cores(evidence.system_cpu or 0.0)}, driver and sink {cores(evidence.own_cpu)}",
+        advice="End these programs, or use a machine with nothing else to do, and run again: "
+        "`streamgauge doctor` names the busiest.",
+    )
 
 
 def driver(evidence: Evidence, advice: SystemAdvice) -> Finding | None:

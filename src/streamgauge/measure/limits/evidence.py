@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamgauge.measure.limits.words import ratio
 from streamgauge.measure.pulls import Pull
+from streamgauge.measure.summary import OTHERS
+
+_FULL = 95.0
+"""Per cent of the machine's cores."""
 
 
 class Evidence(BaseModel):
@@ -80,4 +85,18 @@ class Evidence(BaseModel):
     @property
     def machine_is_full(self) -> bool:
         system = self.cpu_percent.get("system", 0.0)
-        return system + self.own_cpu >= 95 * self.machine_cores
+        return system + self.own_cpu >= _FULL * self.machine_cores
+
+    @property
+    def others_cpu(self) -> float:
+        """CPU of this machine that programs outside the run used."""
+        return self.cpu_percent.get(OTHERS, 0.0)
+
+    @property
+    def lost_to_others(self) -> float:
+        """Share of the system's cores that other programs had, on a machine without a free core."""
+        used = self.system_cpu
+        if used is None or used + self.own_cpu + self.others_cpu < _FULL * self.machine_cores:
+            return 0.0
+        whole = 100 * self.usable_cores
+        return ratio(min(self.others_cpu, whole - used), whole)

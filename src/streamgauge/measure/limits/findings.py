@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamgauge.measure.limits.evidence import Evidence
 from streamgauge.measure.limits.words import cores, counted, percent
@@ -26,6 +26,9 @@ class Kind:
 
 
 NOTHING = Kind("none", "nothing", "The system kept up and had cores left.")
+OTHER_PROGRAMS = Kind(
+    "other programs", "other programs", "Programs outside the run had the cores of this machine."
+)
 UNKNOWN = Kind("unknown", "unknown", "No measurement shows a limit.")
 
 
@@ -70,7 +73,14 @@ def ranked(evidence: Evidence, candidates: Iterable[Finding | None]) -> list[Lim
     Limits overlap, so their strengths do not add up to one. Without a limit the result is `none`
     or `unknown`.
     """
-    found = [one for one in candidates if one is not None and one.strength >= LEAST]
+    # On cores that are shared everything takes longer, so the other findings explain less.
+    left = 1 - evidence.lost_to_others
+    weighed = [
+        one if one.kind is OTHER_PROGRAMS else replace(one, strength=left * one.strength)
+        for one in candidates
+        if one is not None
+    ]
+    found = [one for one in weighed if one.strength >= LEAST]
     kept_up = evidence.sustained and not evidence.at_maximum
     strong = any(one.strength >= _STRONG and not one.kind.ordinary for one in found)
     calm = _has_room(evidence) and evidence.queue_share < 1 and not strong
