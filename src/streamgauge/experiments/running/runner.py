@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -74,19 +74,25 @@ class Begun:
 
         new_state = partial(RunState, self.origin.command, self.origin.quick, environment, warnings)
         subscriber(RunStarted(directory.path))
-        if (others := other_work()).is_much:
-            warn(f"this machine is busy, and figures may be worse than on an idle one: {others}")
         try:
-            with interruptible(), Station(directory.logs, warn) as station:
-                if study.is_single:
-                    plan, state = study.first_plan, new_state()
-                    Measurement(plan, directory, station, subscriber, state, last=True).run()
-                else:
-                    StudyRun(study, directory, station, subscriber, new_state).run()
+            with interruptible():
+                _warn_if_busy(warn)
+                with Station(directory.logs, warn) as station:
+                    if study.is_single:
+                        plan, state = study.first_plan, new_state()
+                        Measurement(plan, directory, station, subscriber, state, last=True).run()
+                    else:
+                        StudyRun(study, directory, station, subscriber, new_state).run()
         except StreamgaugeError as error:
             error.run = directory.path
             raise
         return directory
+
+
+def _warn_if_busy(warn: Callable[[str], None]) -> None:
+    others = other_work()
+    if others.is_much:
+        warn(f"this machine is busy, and figures may be worse than on an idle one: {others}")
 
 
 def begun(run: str, runs_dir: Path) -> Begun:
