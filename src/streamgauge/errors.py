@@ -38,6 +38,9 @@ class StreamgaugeError(Exception):
         self.run: Path | None = None
         """The run directory with what was measured before the error, if there is one."""
 
+    def __str__(self) -> str:
+        return f"{self.cause}\nfix: {self.fix}" if self.fix else self.cause
+
 
 class UsageError(StreamgaugeError):
     """The command line asks for something that does not exist."""

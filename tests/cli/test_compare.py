@@ -66,7 +66,7 @@ def test_differences_are_warned_about(runs: Path) -> None:
     changed = {**compared.single().parameters, "load.rate": 5e4, "system.trigger": "2 s"}
     base, other = stored(runs, compared.single(), compared.single(parameters=changed, quick=True))
     out = compare(runs, base, other).out
-    assert "  ! load.rate differs: 100000.0 → 50000.0\n" in out
+    assert "  ! load.rate differs: 100,000/s → 50,000/s\n" in out
     assert "  ! the other is a quick run: its numbers are meaningless\n" in out
     assert "  system.trigger differs: 1 s → 2 s\n" in out
 

@@ -103,8 +103,18 @@ def test_runs_are_listed_oldest_first_with_how_they_ended(runs: Path) -> None:
     assert [line.split()[0] for line in lines] == [
         f"2026-01-02-{number}-quickstart" for number in range(1, 11)
     ]
-    assert lines[0].split()[1:] == ["finished", "✓", "valid", "✓", "yes", "100,000/s", "1.23", "s"]
-    assert "✗ invalid" in lines[1]
+    assert lines[0].split()[1:] == [
+        "✓",
+        "PASSED",
+        "✓",
+        "valid",
+        "✓",
+        "yes",
+        "100,000/s",
+        "1.23",
+        "s",
+    ]
+    assert "✗ INVALID" in lines[1]
     assert "✗ no" in lines[1]
     assert lines[1].endswith("quick run: the numbers are meaningless")
     assert lines[2].endswith("unfinished")

@@ -19,25 +19,51 @@ def shown(capsys: pytest.CaptureFixture[str], **changes: Any) -> str:
     return capsys.readouterr().out
 
 
-def test_verdict_then_thresholds_then_figures_then_the_report(
+def test_outcome_then_thresholds_then_figures_then_the_report(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = shown(capsys)
-    order = ["✓ valid", "sustained: ✓ yes", "thresholds", "throughput", "latency", "validation"]
+    order = [
+        "✓ PASSED",
+        "results: ✓ valid",
+        "sustained: ✓ yes",
+        "thresholds",
+        "throughput",
+        "latency",
+        "validation",
+    ]
     places = [text.index(word) for word in [*order, f"report: {REPORT}"]]
     assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
-    ("verdict", "mark"), [("valid", "✓"), ("invalid", "✗"), ("unknown", "?"), ("void", "∅")]
+    ("changes", "headline"),
+    [
+        ({}, "✓ PASSED"),
+        ({"sustained": False}, "✗ NOT SUSTAINED"),
+        ({"verdict": "invalid"}, "✗ INVALID"),
+        ({"verdict": "unknown"}, "? UNKNOWN"),
+        ({"verdict": "void"}, "∅ VOID"),
+    ],
 )
-def test_each_verdict_has_a_mark_besides_its_colour(
-    verdict: str, mark: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("of_study", [False, True])
+def test_the_first_line_is_the_outcome(
+    changes: dict[str, Any], headline: str, of_study: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = shown(capsys, verdict=verdict, reasons=["12 results are missing"])
-    first, second = text.splitlines()[:2]
-    assert first.startswith(f"{mark} {verdict} ")
-    assert second == "  12 results are missing"
+    study: dict[str, Any] = {"trials": [trial()], "cases": [case([0], {})]} if of_study else {}
+    text = shown(capsys, **changes, **study)
+    assert text.splitlines()[0].startswith(f"{headline}   quickstart, run ")
+
+
+def test_reasons_are_below_what_they_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    reasons = {"reasons": ["12 results are missing"], "unsustained_because": ["the queue grew"]}
+    text = shown(capsys, verdict="invalid", sustained=False, **reasons)
+    assert text.splitlines()[1:5] == [
+        "results: ✗ invalid",
+        "  12 results are missing",
+        "sustained: ✗ no",
+        "  the queue grew",
+    ]
 
 
 @pytest.mark.parametrize(("sustained", "word"), [(True, "✓ yes"), (False, "✗ no"), (None, "? unk")])
@@ -52,7 +78,7 @@ def test_thresholds_show_mark_and_value_in_its_unit(capsys: pytest.CaptureFixtur
             {"expression": "event_time.p99 < 1 s", "value": 1_234.0, "passed": False},
             {"expression": "validation.missing == 0", "value": 0.0, "passed": True},
             {"expression": "drained_per_s >= 100k", "value": 100_000.0, "passed": True},
-            {"expression": "event_time.p99_9 < 1 s", "value": None, "passed": False},
+            {"expression": "event_time.p99_9 < 1 s", "passed": False, "reason": "54 results"},
         ],
     )
     lines = [line.split("   ") for line in text.splitlines()]
@@ -60,13 +86,16 @@ def test_thresholds_show_mark_and_value_in_its_unit(capsys: pytest.CaptureFixtur
     assert ["✗ event_time.p99 < 1 s", "1.23 s"] in cells
     assert ["✓ validation.missing == 0", "0"] in cells
     assert ["✓ drained_per_s >= 100k", "100,000/s"] in cells
-    assert ["✗ event_time.p99_9 < 1 s", "not measured"] in cells
+    assert ["✗ event_time.p99_9 < 1 s", "54 results"] in cells
 
 
-def test_a_quantile_that_was_not_measured_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(capsys)
-    assert "p99 " in text
-    assert "p99.9" not in text
+def test_a_quantile_of_too_few_results_shows_how_many_it_needs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    few = {**made_up.STATISTICS, "count": 54}
+    text = shown(capsys, latency_ms={"event_time": few, "processing_time": few})
+    wanted = "p90 needs 100, p95 needs 200, p99 needs 1,000, p99.9 needs 10,000"
+    assert f"  not measured: 54 results; {wanted}\n" in text
 
 
 def test_the_mean_of_a_growing_latency_is_not_given(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +121,7 @@ def test_a_run_of_which_nothing_is_known_can_be_shown(capsys: pytest.CaptureFixt
         thresholds=[],
         resources={"system": {"cpu_percent_mean": 99.0, "memory_mb_max": 1, "disk_mb_written": 0}},
     )
-    assert text.startswith("? unknown (failed)")
+    assert text.startswith("✗ BROKEN OFF   ")
     assert "compared with: nothing" in text
     assert "99.0 %" in text
 
@@ -132,15 +161,14 @@ def cells(text: str, first: str) -> list[str]:
     return [cell.strip() for cell in line.split("   ") if cell.strip()]
 
 
-def test_a_search_begins_with_its_maximum(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_shows_its_maximum_below_the_outcome(capsys: pytest.CaptureFixture[str]) -> None:
     only = case([0], {})
     only["figures"]["maximum_sustainable_per_s"] = spread(2_130_000)
     text = shown(capsys, trials=[trial(**FOUND)], cases=[only], **FOUND)
-    assert text.splitlines()[:4] == [
+    assert text.splitlines()[3:6] == [
         "maximum sustainable throughput: 2,130,000 events/s",
         "  passed 2,130,000/s, failed 2,200,000/s",
         "  confirmed by a trial of 60 s",
-        "✓ valid   quickstart, run 2026-01-02-1-quickstart",
     ]
     assert cells(text, "cases")[1] == "offered"
 
@@ -148,7 +176,7 @@ def test_a_search_begins_with_its_maximum(capsys: pytest.CaptureFixture[str]) ->
 def test_a_search_without_a_maximum_shows_none_found(capsys: pytest.CaptureFixture[str]) -> None:
     nothing = {**FOUND, "maximum_sustainable_per_s": None, "passed": None}
     text = shown(capsys, trials=[trial(**nothing)], cases=[case([0], {})], **nothing)
-    assert text.startswith("maximum sustainable throughput: none found\n  failed 2,200,000/s\n")
+    assert "\nmaximum sustainable throughput: none found\n  failed 2,200,000/s\n" in text
 
 
 def test_a_study_shows_its_cases_instead_of_one_trial(capsys: pytest.CaptureFixture[str]) -> None:

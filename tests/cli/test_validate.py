@@ -27,7 +27,11 @@ def test_a_right_experiment_is_ok() -> None:
 
 
 def test_as_json(file: Path) -> None:
-    assert json.loads(call("validate", str(file), "--json").out) == {"ok": True, "name": "mine"}
+    assert json.loads(call("validate", str(file), "--json").out) == {
+        "ok": True,
+        "name": "mine",
+        "warnings": [],
+    }
 
 
 def test_a_wrong_one_names_the_key_and_the_nearest_right_one(file: Path) -> None:

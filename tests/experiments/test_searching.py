@@ -15,8 +15,8 @@ from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.searching import Searching
 from streamgauge.experiments.running.study_run import StudyRun
-from streamgauge.experiments.summarising.outcome import exit_code
 from streamgauge.experiments.summarising.trial import RunState
+from streamgauge.measure.outcome import outcome_of
 from streamgauge.measure.search import ProbeJudge, ProbeOrder, ProbeOutcome, SearchResult
 from streamgauge.measure.summary import Latency, LatencyStatistics, TrialSummary
 from tests.cli import made_up
@@ -183,7 +183,7 @@ def test_a_study_whose_search_ended_at_a_void_confirmation_is_void(
         search.study, directory, unused, lambda _: None, lambda: RunState("", False, environment)
     )
     summary = study_run.run()
-    assert exit_code(summary) is ExitCode.VOID
+    assert outcome_of(summary).exit_code is ExitCode.VOID
     assert summary.reasons == ["the events differ"]
     assert summary.confidence.endswith("void confirmation: the events differ")
     (trial,) = summary.trials

@@ -94,7 +94,9 @@ def test_too_much_load_is_unsustained_and_not_invalid(misbehaving: dict[str, Res
     assert summary.sustained is False
     assert summary.verdict is Verdict.VALID, summary.reasons
     assert result.exit_code is ExitCode.FAILED
-    assert any("driver instance" in reason and "queue" in reason for reason in summary.reasons)
+    assert any(
+        "driver instance" in reason and "queue" in reason for reason in summary.unsustained_because
+    )
     # The load was cut, so fewer events than planned were offered, and all of them drained.
     assert 0 < sum(i.offered for i in summary.driver) < 3_600_000
     assert all(i.offered == i.drained for i in summary.driver)
@@ -104,7 +106,9 @@ def test_a_dropped_connection_fails_the_run_by_name(misbehaving: dict[str, Resul
     result = misbehaving["dropping"]
     assert result.summary.sustained is False
     assert result.exit_code is ExitCode.FAILED
-    assert any("connection to driver instance 0" in reason for reason in result.summary.reasons)
+    assert any(
+        "connection to driver instance 0" in reason for reason in result.summary.unsustained_because
+    )
 
 
 PERPLEXED = """\

@@ -80,9 +80,14 @@ def test_the_mean_of_a_growing_series_is_left_out(tmp_path: Any) -> None:
 
 def test_a_case_meant_to_be_too_much_does_not_count_as_unsustained(tmp_path: Any) -> None:
     found = study("vary={load.rate: [100 %, 120 %]}")
-    kept, flooded = made_up.summary(), made_up.summary(sustained=False, reasons=["queue"])
-    assert put_together(tmp_path, found, [kept, flooded]).sustained is True
-    assert put_together(tmp_path, found, [flooded, flooded]).sustained is False
+    kept, flooded = (
+        made_up.summary(),
+        made_up.summary(sustained=False, unsustained_because=["queue"]),
+    )
+    above = put_together(tmp_path, found, [kept, flooded])
+    assert (above.sustained, above.unsustained_because) == (True, [])
+    at_maximum = put_together(tmp_path, found, [flooded, flooded])
+    assert (at_maximum.sustained, at_maximum.unsustained_because) == (False, ["rate 100 %: queue"])
     given = study("vary={load.rate: [1k, 2k]}")
     assert put_together(tmp_path, given, [kept, flooded]).sustained is False
 

@@ -49,7 +49,7 @@ def test_another_format_version_is_refused_with_a_fix(
 ) -> None:
     path = written(tmp_path / "summary.json", made_up.single(), format_version=version)
     with pytest.raises(
-        UsageError, match=f"format version {version}, and .* {FORMAT_VERSION}$"
+        UsageError, match=f"format version {version}, and .* {FORMAT_VERSION}\nfix: "
     ) as caught:
         read(path)
     assert "run the experiment again" in caught.value.fix

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.errors import ExitCode
-from streamgauge.experiments.summarising.outcome import exit_code
+from streamgauge.measure.outcome import outcome_of
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import (
     Status,
@@ -124,4 +124,4 @@ def test_one_unsustained_instance_or_dropped_connection_fails_the_run(record: Ru
 )
 def test_exit_codes_follow_the_contract(changes: dict[str, Any], code: ExitCode) -> None:
     good = TrialSummary(name="n", run="r", verdict=Verdict.VALID, sustained=True)
-    assert exit_code(good.model_copy(update=changes)) is code
+    assert outcome_of(good.model_copy(update=changes)).exit_code is code

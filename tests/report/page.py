@@ -21,6 +21,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         element = Element(tag, {name: value or "" for name, value in attrs})
         self.elements.append(element)
+        if self._open:
+            self._open[-1].children.append(element)
         if tag not in _VOID:
             self._open.append(element)
 
@@ -62,6 +64,7 @@ class Element:
         self.tag = tag
         self.attributes = attributes
         self.text = ""
+        self.children: list[Element] = []
 
     def has(self, wanted: dict[str, str]) -> bool:
         return all(

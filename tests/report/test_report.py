@@ -10,7 +10,6 @@ from streamgauge.measure.summary import (
     Latency,
     LatencyStatistics,
     Series,
-    Status,
     ThresholdResult,
     TrialSummary,
     Validation,
@@ -21,6 +20,7 @@ from streamgauge.report.html import render_report, write_report
 from . import samples
 from .page import Page
 
+FAILED = [{"expression": "event_time.p99 < 5 s", "passed": False}]
 HOSTILE = "</script><b id='evil'>&\"'<!--"
 
 
@@ -71,7 +71,7 @@ def test_hostile_text_stays_text_wherever_it_comes_from() -> None:
     series = samples.series().model_dump()
     for name in ("name", "run", "command", "input_hash", "started_at"):
         data[name] = HOSTILE
-    data["reasons"] = data["validation"]["examples"] = [HOSTILE]
+    data["reasons"] = data["unsustained_because"] = data["validation"]["examples"] = [HOSTILE]
     data["validation"]["oracle"] = HOSTILE
     data["thresholds"] = [{"expression": HOSTILE, "value": 1.0, "passed": False}]
     for name in ("versions", "machine", "parameters"):
@@ -93,15 +93,43 @@ def test_hostile_text_stays_text_wherever_it_comes_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "mark"), [("valid", "✓"), ("invalid", "✗"), ("unknown", "?"), ("void", "∅")]
+    ("changes", "kind", "headline"),
+    [
+        ({}, "good", "✓ PASSED"),
+        ({"sustained": False}, "bad", "✗ NOT SUSTAINED"),
+        ({"thresholds": FAILED}, "bad", "✗ THRESHOLD FAILED"),
+        ({"verdict": "invalid", "sustained": False}, "bad", "✗ INVALID"),
+        ({"verdict": "unknown"}, "open", "? UNKNOWN"),
+        ({"verdict": "void", "sustained": False}, "void", "∅ VOID"),
+        ({"status": "failed"}, "bad", "✗ BROKEN OFF"),
+        ({"status": "interrupted", "verdict": "unknown"}, "open", "? INTERRUPTED"),
+    ],
 )
-def test_the_verdict_is_a_mark_and_a_word_besides_a_colour(verdict: str, mark: str) -> None:
-    page = page_of(verdict=verdict, reasons=["the generator was 340 ms late"])
+def test_one_headline_is_coloured_by_the_outcome(
+    changes: dict[str, object], kind: str, headline: str
+) -> None:
+    page = page_of(**{"thresholds": [], **changes})
 
-    section = page.one("section", class_=f"is-{verdict}")
-    assert page.one(id="verdict").text == verdict
-    assert f"{mark} {verdict}" in section.text
-    assert "the generator was 340 ms late" in section.text
+    assert page.one("p", class_="word").text == headline
+    assert page.all("section", class_=f"is-{kind}")
+
+
+def test_every_reason_is_shown_once_beside_what_it_explains() -> None:
+    driver = [one.model_dump() for one in samples.summary().driver]
+    driver[1]["unsustained_because"] = "the queue passed q_b"
+    reasons = {
+        "reasons": ["12 results are missing, see `validation`"],
+        "unsustained_because": ["driver instance 1: the queue passed q_b"],
+    }
+
+    page = page_of(verdict="invalid", sustained=False, driver=driver, **reasons)
+
+    answers = [one.text for one in page.one("section", class_="verdict").children]
+    assert answers[1:] == [
+        "results✗ invalid12 results are missing, see validation",
+        "sustained✗ nodriver instance 1: the queue passed q_b",
+    ]
+    assert page.one("main").text.count("passed q_b") == 1
 
 
 @pytest.mark.parametrize(
@@ -111,31 +139,47 @@ def test_the_page_shows_whether_the_rate_was_sustained(sustained: bool | None, t
     assert page_of(sustained=sustained).one(id="sustained").text == text
 
 
-def test_the_page_names_the_instance_that_was_not_sustained_and_why() -> None:
-    driver = [one.model_dump() for one in samples.summary().driver]
-    driver[1]["unsustained_because"] = "the queue passed q_b"
-
-    page = page_of(sustained=False, driver=driver)
-
-    assert "instance 1 (purchases): the queue passed q_b" in page.one(class_="sustained").text
-
-
 def test_a_finished_full_run_carries_no_stamp() -> None:
     assert page_of().all("p", class_="stamp", role="note") == []
+
+
+def test_a_quick_run_is_stamped() -> None:
+    stamp = page_of(quick=True).one("p", class_="stamp", role="note").text
+    assert stamp == "quick run: the numbers are meaningless for comparison"
+
+
+def test_the_top_shows_what_runs_and_on_what() -> None:
+    page = page_of(parameters={**samples.summary().parameters, "load.rate": 10_000.0})
+
+    assert page.one("h1").text == "aggregation-latency gaming.aggregation on spark at 10,000/s"
+    assert page.one("title").text.startswith(
+        "aggregation-latency: gaming.aggregation on spark at 10,000/s · "
+    )
+    lines = [one.text for one in page.all("p", class_="about")]
+    assert lines[1] == "system spark 4.3.0, master local[2]"
+    assert lines[2].startswith("machine AMD EPYC 7763 64-Core Processor, 2 cores")
+    assert "java 21.0.5" in lines[3]
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"quick": True}, "quick run: the numbers are meaningless for comparison"),
-        ({"status": Status.INTERRUPTED}, "interrupted"),
-        ({"status": Status.FAILED}, "failed"),
+        ({"system.name": "simulated", "load.rate": "search"}, "simulated at its maximum rate"),
+        ({"load.rate": "90 %"}, "spark at 90 % of its maximum rate"),
+        ({"load.rate": [1_000.0, 2_000.0]}, "spark at 2 rates"),
+        ({"system.name": ["simulated", "spark"]}, "simulated and spark"),
     ],
 )
-def test_a_run_not_to_be_taken_at_face_value_is_stamped(
-    changes: dict[str, object], text: str
-) -> None:
-    assert page_of(**changes).one("p", class_="stamp", role="note").text.startswith(text)
+def test_the_title_follows_the_settings(changes: dict[str, object], text: str) -> None:
+    page = page_of(parameters={**samples.summary().parameters, **changes})
+    assert page.one("h1").text.endswith(f" gaming.aggregation on {text}")
+
+
+def test_the_top_shows_memory_and_cluster() -> None:
+    cluster = {"system.memory": "4g", "system.cluster.workers": 2, "system.cluster.cores": 1}
+    page = page_of(parameters={**samples.summary().parameters, **cluster})
+    lines = [one.text for one in page.all("p", class_="about")]
+    assert lines[1] == "system spark 4.3.0, 2 workers, 1 cores each, memory 4g"
 
 
 def test_a_threshold_shows_its_mark_and_its_value_in_its_unit() -> None:
@@ -143,7 +187,7 @@ def test_a_threshold_shows_its_mark_and_its_value_in_its_unit() -> None:
         ThresholdResult(expression="event_time.p99 < 5 s", value=3120.5, passed=True),
         ThresholdResult(expression="drained_per_s > 100_000", value=99_000, passed=False),
         ThresholdResult(expression="validation.missing == 0", value=1200, passed=False),
-        ThresholdResult(expression="event_time.p99_9 < 5 s", value=None, passed=False),
+        ThresholdResult(expression="event_time.p99_9 < 5 s", passed=False, reason="54 results"),
         ThresholdResult(expression="something.new > 1", value=2.5, passed=True),
     ]
 
@@ -154,7 +198,7 @@ def test_a_threshold_shows_its_mark_and_its_value_in_its_unit() -> None:
         "✓event_time.p99 < 5 s3.12 s",
         "✓something.new > 12.50",
         "✗drained_per_s > 100_00099,000/s",
-        "✗event_time.p99_9 < 5 snot measured",
+        "✗event_time.p99_9 < 5 s54 results",
         "✗validation.missing == 01,200",
     ]
 
@@ -170,14 +214,15 @@ def test_figures_have_units() -> None:
     assert page.row("results") == ["11,000", "11,000"]
 
 
-def test_a_quantile_of_too_few_results_is_a_dash_with_the_reason() -> None:
-    few = LatencyStatistics(count=12, mean=800.0, p50=790.0)
+def test_a_quantile_of_too_few_results_shows_how_many_it_needs() -> None:
+    few = LatencyStatistics(count=54, mean=800.0, p50=790.0)
 
     page = page_of(latency_ms=Latency(event_time=few).model_dump())
 
-    assert page.row("p99") == ["–", "–"]
+    assert page.row("p99") == ["needs 1,000 results", "–"]
     assert page.row("p50") == ["790 ms", "–"]
-    assert page.all("span", title="too few results")[0].text == "–"
+    assert "54 results; p99 needs 1,000" in page.one("dl", class_="headline").text
+    assert page.all("span", title="no results after the warm-up")[0].text == "–"
 
 
 def test_a_growing_latency_has_no_mean() -> None:
@@ -206,7 +251,7 @@ def test_validation_marks_faults_and_keeps_examples_folded() -> None:
     assert page.row("same input") == ["✗ no"]
     assert "the same function, run as a batch" in page.one("main").text
     folded = next(one for one in page.all("details") if one.text.startswith("examples (2)"))
-    assert "missing: key 17\nmissing: key 18" in folded.text
+    assert folded.text == "examples (2)missing: key 17missing: key 18"
 
 
 def test_the_longest_queue_is_shown_against_its_marks() -> None:
@@ -227,10 +272,10 @@ def test_the_page_shows_how_to_repeat_the_run() -> None:
 
 
 def test_the_environment_is_folded_and_complete() -> None:
-    page = page_of()
+    page = page_of(parameters={"load.rate": 10_000.0})
 
     folded = " ".join(one.text for one in page.all("details"))
-    for name in ("spark4.3.0", "cores2", "load.rate_per_s100000", "memory_mb24,104"):
+    for name in ("spark4.3.0", "cores2", "load.rate10,000/s", "memory_mb24,103.7"):
         assert name in folded.replace("\n", "")
     assert page.row("start system")[0] == "9.80 s"
 
@@ -251,7 +296,7 @@ def test_every_figure_has_a_definition_as_a_tooltip() -> None:
 def test_a_run_without_anything_still_has_a_report() -> None:
     page = Page(render_report(TrialSummary(name="nothing", run="r"), Series()))
 
-    assert page.one(id="verdict").text == "unknown"
+    assert page.one(id="outcome").text == "UNKNOWN"
     assert page.charts() == {}
     empty = {one.attributes["data-empty"]: one.text for one in page.all("p", class_="empty")}
     assert empty == {

@@ -188,3 +188,15 @@ def test_probes_are_columns_and_the_bracket_closes() -> None:
     assert [found("highest passed").get(n) for n in (1, 2, 5, 6)] == [None, 9e5, 9e5, 1e6]
     assert [found("lowest failed").get(n) for n in (2, 3, 4, 5)] == [None, 1.15e6, 1.15e6, 1.05e6]
     assert [band.label for band in chart.bands] == list("✗✓✗?✗✓✓")
+
+
+def test_rates_over_decades_have_a_log_axis_on_both_sides(tmp_path: Path) -> None:
+    rates = (1_000.0, 10_000.0, 100_000.0)
+    found = [
+        trial(f"trials/{n}", {"load.rate": rate}, offered_per_s=rate, drained_per_s=rate)
+        for n, rate in enumerate(rates)
+    ]
+    charts = page_of(study("cases", found), tmp_path).charts()
+    assert charts["rates-by-case"]["x"]["log"]
+    assert charts["rates-by-case"]["axes"][0]["log"]
+    assert not charts["latency-by-case"]["axes"][0]["log"]

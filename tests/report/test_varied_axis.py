@@ -44,3 +44,13 @@ def test_the_setting_with_the_most_values_is_the_axis() -> None:
     axis = varied_axis(cases)
     assert axis is not None
     assert axis.key == "b"
+
+
+@pytest.mark.parametrize(
+    ("rates", "log"), [([1_000, 10_000, 100_000], True), ([50_000, 100_000, 200_000], False)]
+)
+def test_rates_over_decades_have_a_log_axis(rates: list[int], log: bool) -> None:
+    axis = varied_axis([{"load.rate": rate} for rate in rates])
+    assert axis is not None
+    assert axis.axis.log is log
+    assert ("log scale" in axis.axis.label) is log

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from streamgauge.cli.results import verdict_text
+from streamgauge.cli.results import outcome_text
 from streamgauge.cli.terminal import Session
 from streamgauge.compare import change_text
 from streamgauge.compare.comparison import CaseComparison, Change, Comparison, Finding, Pair, Side
@@ -70,8 +70,8 @@ def show(
 
 
 def _side(role: str, side: Side) -> list[str | Text]:
-    verdict = verdict_text(side.verdict) if side.verdict else side.title
-    return [Text(role, "bold"), side.label, change_text.shape(side), verdict]
+    ending = outcome_text(side.outcome) if side.outcome else side.title
+    return [Text(role, "bold"), side.label, change_text.shape(side), ending]
 
 
 def _pair(session: Session, pair: Pair) -> None:

@@ -1,10 +1,11 @@
-"""A summary on the terminal: the verdict, then thresholds, then figures with their units.
+"""A summary on the terminal: the outcome with its reasons, thresholds, figures with their units.
 
-The summary of a search begins with the maximum; that of a study has cases instead of one trial.
+The summary of a search has its maximum; that of a study has cases instead of one trial.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.text import Text
@@ -12,12 +13,13 @@ from rich.text import Text
 from streamgauge import writing
 from streamgauge.cli.terminal import QUICK_STAMP, Session
 from streamgauge.measure.figures import FIGURES, value_of
+from streamgauge.measure.outcome import Outcome, outcome_of
+from streamgauge.measure.quantiles import results_needed
 from streamgauge.measure.summary import (
     MAXIMUM,
     Case,
     LatencyStatistics,
     Limit,
-    Status,
     StudySummary,
     Summary,
     TrialSummary,
@@ -30,18 +32,13 @@ from streamgauge.report.cases import (
     mean_of,
     verdict_counts,
 )
-from streamgauge.report.cells import threshold_value
+from streamgauge.report.cells import threshold_value, verdict_kind
 from streamgauge.report.figures import COUNTS, GROWTH, STATISTICS
 from streamgauge.report.published import published_cells
 from streamgauge.report.tables import RESOURCE_FIGURES
 
-_VERDICT_STYLES = {
-    Verdict.VALID: "bold green",
-    Verdict.INVALID: "bold red",
-    Verdict.UNKNOWN: "bold yellow",
-    Verdict.VOID: "bold magenta",
-}
-_ANSWER_STYLES = {"good": "green", "bad": "red", "open": "yellow"}
+_STYLES = {"good": "green", "bad": "red", "open": "yellow", "void": "magenta"}
+_OUTCOME_STYLES = {kind: f"bold {style}" for kind, style in _STYLES.items()}
 _CASE_FIGURES = ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
 _MOST_LIMITS = 3
 _MOST_REASONS = 10
@@ -50,9 +47,10 @@ _MOST_REASONS = 10
 def show(session: Session, summary: Summary, report: Path) -> None:
     if summary.quick:
         session.say((QUICK_STAMP, "bold yellow"))
+    _outcome(session, summary)
     if summary.tries:
         _maximum(session, summary)
-    _verdict(session, summary)
+    _thresholds(session, summary)
     if isinstance(summary, StudySummary):
         _cases(session, summary)
         _published(session, summary)
@@ -73,11 +71,15 @@ def show(session: Session, summary: Summary, report: Path) -> None:
 def answer_text(value: bool | None) -> Text:
     """`✓ yes`, `✗ no` or `? unknown`."""
     answer = writing.answer(value)
-    return Text(str(answer), _ANSWER_STYLES[answer.kind])
+    return Text(str(answer), _STYLES[answer.kind])
 
 
 def verdict_text(verdict: Verdict) -> Text:
-    return Text(f"{verdict.mark} {verdict.value}", _VERDICT_STYLES[verdict])
+    return Text(f"{verdict.mark} {verdict.value}", _STYLES[verdict_kind(verdict)])
+
+
+def outcome_text(outcome: Outcome) -> Text:
+    return Text(str(outcome), _OUTCOME_STYLES[outcome.kind])
 
 
 def _maximum(session: Session, summary: Summary) -> None:
@@ -93,15 +95,22 @@ def _maximum(session: Session, summary: Summary) -> None:
         session.say(f"  {line}")
 
 
-def _verdict(session: Session, summary: Summary) -> None:
-    ending = "" if summary.status is Status.FINISHED else f" ({summary.status.value})"
-    run = f"{ending}   {summary.name}, run {summary.run}"
-    session.say(verdict_text(summary.verdict), run)
-    for reason in summary.reasons[:_MOST_REASONS]:
-        session.say(f"  {reason}")
-    if len(summary.reasons) > _MOST_REASONS:
-        session.say(f"  and {len(summary.reasons) - _MOST_REASONS} more reasons")
+def _outcome(session: Session, summary: Summary) -> None:
+    session.say(outcome_text(outcome_of(summary)), f"   {summary.name}, run {summary.run}")
+    session.say("results: ", verdict_text(summary.verdict))
+    _reasons(session, summary.reasons)
     session.say("sustained: ", answer_text(summary.sustained))
+    _reasons(session, summary.unsustained_because)
+
+
+def _reasons(session: Session, reasons: Sequence[str]) -> None:
+    for reason in reasons[:_MOST_REASONS]:
+        session.say(f"  {reason}")
+    if len(reasons) > _MOST_REASONS:
+        session.say(f"  and {len(reasons) - _MOST_REASONS} more reasons")
+
+
+def _thresholds(session: Session, summary: Summary) -> None:
     if summary.thresholds:
         session.heading("thresholds")
         rows = []
@@ -125,11 +134,18 @@ def _latency(session: Session, summary: TrialSummary) -> None:
     rows = [
         (f"  {figure.label}", *(_statistic(name, statistics) for statistics in times))
         for name, figure in STATISTICS.items()
-        # A quantile for which there were too few results is left out.
         if any(getattr(statistics, name) is not None for statistics in times)
     ]
     session.say()
     session.say_table(rows, "latency", "event time", "processing time")
+    count = times[0].count
+    lacking = [
+        f"{figure.label} needs {writing.count(results_needed(name))}"
+        for name, figure in STATISTICS.items()
+        if count < results_needed(name)
+    ]
+    if lacking and count:
+        session.say(f"  not measured: {writing.count(count)} results; {', '.join(lacking)}")
 
 
 def _statistic(name: str, statistics: LatencyStatistics) -> str:
@@ -173,7 +189,7 @@ def _cases(session: Session, summary: StudySummary) -> None:
     for case in summary.cases:
         trials = [summary.trials[place] for place in case.trials]
         verdicts = {trial.verdict for trial in trials}
-        style = _VERDICT_STYLES[verdicts.pop()] if len(verdicts) == 1 else "bold yellow"
+        style = _STYLES[verdict_kind(verdicts.pop()) if len(verdicts) == 1 else "open"]
         rows.append(
             [
                 f"  {case_label(case.varied) or ONLY_CASE}",
@@ -186,7 +202,7 @@ def _cases(session: Session, summary: StudySummary) -> None:
     counts = ["trials"] if repeated else []
     labels = [FIGURES[name].full_label for name in names]
     session.say()
-    session.say_table(rows, "cases", *counts, *labels, "verdict", "sustained")
+    session.say_table(rows, "cases", *counts, *labels, "results", "sustained")
 
 
 def _case_figure(case: Case, name: str) -> str:

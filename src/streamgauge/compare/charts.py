@@ -10,6 +10,7 @@ from streamgauge.measure.summary import MAXIMUM, Series
 from streamgauge.measure.unit import Unit
 from streamgauge.report.chart import Axis, Chart, ChartSeries
 from streamgauge.report.run_charts import NO_RESULTS, over_time
+from streamgauge.report.study_charts import rate_axis
 from streamgauge.report.varied_axis import VariedAxis, varied_axis
 
 _COLOURS = (1, 2, 3, 4, 6)
@@ -77,11 +78,12 @@ def _figure_over(comparison: Comparison, figure: Figure, axis: VariedAxis) -> Ch
 
     lines = [(comparison.base.label, line(comparison.pairs, "base"))]
     lines += [(pair.other.label, line([pair], "other")) for pair in comparison.pairs]
+    series = _lines(lines)
     return Chart(
         id=f"over-{figure.name}",
         title=f"{figure.label} over {axis.key}",
         definition=f"{figure.definition} Means of the repetitions of each case.",
         x=axis.axis,
-        axes=[Axis(label=figure.label, unit="ms" if figure.unit is Unit.MS else "per_s")],
-        series=_lines(lines),
+        axes=[rate_axis(figure.label, "ms" if figure.unit is Unit.MS else "per_s", series)],
+        series=series,
     )

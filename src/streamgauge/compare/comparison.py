@@ -13,6 +13,7 @@ from streamgauge.compare.matching import match
 from streamgauge.compare.measured import MeasuredCase, Subject
 from streamgauge.compare.significance import noise_of_means, noise_of_searches
 from streamgauge.measure.figures import MEAN_LATENCIES, Direction, Figure, Use, figures_for
+from streamgauge.measure.outcome import Outcome, outcome_of
 from streamgauge.measure.summary import MAXIMUM, Status, Verdict
 
 
@@ -77,6 +78,7 @@ class Side(Frozen):
     label: str
     title: str
     published: bool = False
+    outcome: Outcome | None = None
     verdict: Verdict | None = None
     sustained: bool | None = None
     status: Status | None = None
@@ -118,6 +120,7 @@ def _side(subject: Subject) -> Side:
         published=summary is None,
         cases=len(subject.cases),
         repetitions=max((case.repetitions for case in subject.cases), default=0),
+        outcome=outcome_of(summary) if summary else None,
         **{name: getattr(summary, name) for name in same},
     )
 

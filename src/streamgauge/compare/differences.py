@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from streamgauge import writing
 from streamgauge.compare.measured import Subject
 from streamgauge.measure.summary import Status, Summary, Verdict
+from streamgauge.report.cases import setting_text
 
 _ABOUT_THE_RUN = ("name", "about", "repeat", "thresholds", "measure_master")
 """Parameters that do not affect what was measured."""
@@ -140,5 +141,5 @@ def _changed(
 
 
 def _differs(what: str, base: object, other: object) -> str:
-    texts = ["nothing" if value in (None, "") else str(value) for value in (base, other)]
+    texts = ["nothing" if v in (None, "") else setting_text(v, what) for v in (base, other)]
     return f"{what} differs: {' → '.join(texts)}"

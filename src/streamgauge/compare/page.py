@@ -28,6 +28,8 @@ from streamgauge.report.markup import (
     note,
     section,
     table,
+    table_of,
+    table_row,
 )
 
 _HEADLINES = (MAXIMUM, "drained_per_s", "event_time.p50", "event_time.p99")
@@ -94,19 +96,19 @@ def _alarms(pair: Pair, many: bool) -> Html:
 def _sides(comparison: Comparison) -> Html:
     sides = [("base", comparison.base), *(("other", pair.other) for pair in comparison.pairs)]
     rows = [(role, side.label, change_text.shape(side), *_ending(side)) for role, side in sides]
-    head = ("", "run", "measured", "verdict", "sustained", "started")
+    head = ("", "run", "measured", "outcome", "results", "sustained", "started")
     return section("What is compared", table(head, rows, class_="sides"))
 
 
 def _ending(side: Side) -> list[str]:
-    """Verdict, sustained and the start of a run; dashes for a publication."""
-    if side.verdict is None:
-        return [writing.NOTHING] * 3
-    kind = {"valid": "good", "invalid": "bad"}.get(side.verdict.value, "open")
+    """Outcome, verdict, sustained and the start of a run; dashes for a publication."""
+    if side.outcome is None or side.verdict is None:
+        return [writing.NOTHING] * 4
     day, _, time = side.started_at.partition("T")
     started = f"{day} {time[:5]}{' · quick run' if side.quick else ''}".strip()
     return [
-        element("span", f"{side.verdict.mark} {side.verdict.value}", class_=kind),
+        element("strong", str(side.outcome), class_=side.outcome.kind),
+        f"{side.verdict.mark} {side.verdict.value}",
         str(writing.answer(side.sustained)),
         started or writing.NOTHING,
     ]
@@ -170,9 +172,7 @@ def _changes(changes: Sequence[Change]) -> Html:
     for group, members in groupby(changes, key=lambda one: FIGURES[one.figure].group):
         body.append(element("tr", element("th", group, colspan=str(len(_COLUMNS))), class_="group"))
         body += [_row(change, full_percent) for change in members]
-    head = element("tr", *(element("th", cell, scope="col") for cell in _COLUMNS))
-    rows = element("table", element("thead", head), element("tbody", *body), class_="changes")
-    return element("div", rows, class_="scroll")
+    return table_of(_COLUMNS, body, "changes")
 
 
 def _row(change: Change, full_percent: float) -> Html:
@@ -186,13 +186,9 @@ def _row(change: Change, full_percent: float) -> Html:
         element("span", change_text.margin(change), title=change.noise or None),
         _finding(change),
     )
-    return element(
-        "tr",
-        element("th", heading(FIGURES[change.figure]), scope="row"),
-        *(element("td", cell) for cell in cells),
-        class_="quiet" if quiet else None,
-        data_figure=change.figure,
-    )
+    row = (heading(FIGURES[change.figure]), *cells)
+    kind = "quiet" if quiet else None
+    return table_row(_COLUMNS, row, class_=kind, data_figure=change.figure)
 
 
 def _value(change: Change, side: change_text.SideName) -> Html:

@@ -15,7 +15,7 @@ from streamgauge.experiments.planning.study import make_study
 from streamgauge.experiments.running.log import Event, Subscriber
 from streamgauge.experiments.running.run_directory import DEFAULT_RUNS, RunDirectory
 from streamgauge.experiments.running.runner import begun, execute
-from streamgauge.experiments.summarising.outcome import exit_code
+from streamgauge.measure.outcome import outcome_of
 from streamgauge.measure.summary import Series, StudySummary, Summary
 
 
@@ -47,7 +47,7 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        return exit_code(self.summary)
+        return outcome_of(self.summary).exit_code
 
 
 def run(

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from streamgauge.errors import UsageError
 from streamgauge.hints import did_you_mean
+from streamgauge.measure.quantiles import results_needed
 from streamgauge.measure.summary import FAULTS, MAXIMUM, Summary
 from streamgauge.measure.unit import Unit
 
@@ -198,6 +199,14 @@ _DEFINITIONS = {
     "seed": "Events are a pure function of seed, instance and number.",
     "input_hash": "Hash of all input bytes; equal hashes mean identical input.",
 }
+NOT_MEASURED = "not measured"
+_WHY_NOT = {
+    "processed_per_s": "fewer than three pulls",
+    "validation": "the results were not checked",
+    "resources": "not sampled",
+    MAXIMUM: "no rate was sustained",
+}
+"""Why a figure has no value, by its name or its section."""
 _GROUPS = {"sustained": "verdict", "verdict": "verdict", "seed": "input", "input_hash": "input"}
 _VARIANTS = {
     "TIME": {time: f"latency, {term.label}" for time, term in TIMES.items()},
@@ -269,6 +278,26 @@ def value_of(summary: Summary, name: str) -> float | None:
     """The value of a figure in a summary; None if it was not measured, or is not a number."""
     found = _find(summary, name)
     return None if isinstance(found, bool) or not isinstance(found, int | float) else float(found)
+
+
+def why_not(summary: Summary, name: str) -> str:
+    """Why a figure has no value: `54 results; p99 needs 1,000`."""
+    figure = figure_named(name)
+    if figure.time:
+        return too_few(figure, getattr(summary.latency_ms, figure.time).count)
+    section = name.partition(".")[0]
+    return _WHY_NOT.get(name) or _WHY_NOT.get(section, NOT_MEASURED)
+
+
+def too_few(figure: Figure, count: int) -> str:
+    """Why so many results are not enough for a figure of their latency."""
+    if not count:
+        return "no results after the warm-up"
+    needed = results_needed(figure.name.rpartition(".")[2])
+    if count >= needed:
+        return NOT_MEASURED
+    plural = "" if count == 1 else "s"
+    return f"{count:,} result{plural}; {figure.label} needs {needed:,}"
 
 
 def _find(summary: Summary, name: str) -> object:

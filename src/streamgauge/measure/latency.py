@@ -16,13 +16,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from streamgauge.measure.quantiles import QUANTILES, results_needed
 from streamgauge.measure.summary import Histogram, Latency, LatencySeries, LatencyStatistics
 from streamgauge.measure.trend import growth_of
 from streamgauge.queries.base import ResultShape
 
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
-BEYOND = 10
-"""A quantile is shown if at least this many results lie beyond it."""
 KINDS = ("event_time", "processing_time")
 BINS_PER_DECADE = 40
 _LATENCIES = pa.schema(
@@ -115,8 +113,8 @@ def _statistics(
 ) -> LatencyStatistics:
     shown = {
         name: _rounded(value)
-        for (name, share), value in zip(QUANTILES.items(), quantiles or (), strict=False)
-        if round(count * (1 - share), 6) >= BEYOND
+        for name, value in zip(QUANTILES, quantiles or (), strict=False)
+        if count >= results_needed(name)
     }
     found = LatencyStatistics(
         count=count, mean=_rounded(mean), min=_rounded(least), max=_rounded(most)

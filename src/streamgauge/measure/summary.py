@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.errors import UsageError
 from streamgauge.measure.unit import Unit
 from streamgauge.version import FORMAT_VERSION
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAXIMUM = "maximum_sustainable_per_s"
 """The figure that a search finds."""
@@ -70,6 +74,13 @@ class Latency(_Figures):
     event_time: LatencyStatistics = LatencyStatistics()
     processing_time: LatencyStatistics = LatencyStatistics()
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per statistic, with a column per kind of time."""
+        import pandas as pd
+
+        times = {time: one.model_dump(exclude={"growing"}) for time, one in self}
+        return pd.DataFrame(times, dtype=float)
+
 
 class Validation(_Figures):
     """Counts of results; None where they were not counted."""
@@ -90,6 +101,7 @@ class ThresholdResult(_Figures):
     expression: str
     value: float | None = None
     passed: bool
+    reason: str = Field(default="", description="why there is no value")
 
 
 class InstanceSummary(_Figures):
@@ -192,9 +204,12 @@ class _Head(_Figures):
     run: str = Field(description="name of the run directory")
     status: Status = Status.FINISHED
     verdict: Verdict = Verdict.UNKNOWN
-    reasons: list[str] = Field(default=[], description="why the verdict is not valid")
+    reasons: list[str] = Field(
+        default=[], description="why the verdict is not valid, or what broke the run off"
+    )
     sustained: bool | None = None
     warnings: list[str] = Field(default=[], description="what to know before using the figures")
+    unsustained_because: list[str] = Field(default=[], description="why it was not sustained")
     thresholds: list[ThresholdResult] = []
     input_hash: str = ""
     seed: int = 0
@@ -205,6 +220,11 @@ class _Head(_Figures):
     command: str = Field(default="", description="the command that repeats this run")
     started_at: str = ""
     phases_s: dict[str, float] = Field(default={}, description="how long each phase took")
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        # All figures would fill the screen.
+        for name in ("name", "run", "verdict", "sustained"):
+            yield name, getattr(self, name)
 
 
 class MeasuredFigures(_Figures):
@@ -283,10 +303,29 @@ def _read(path: Path) -> dict[str, Any]:
     return data
 
 
-class LatencySeries(_Figures):
-    """Per second of event time; times are seconds since the load started."""
+def _over_time(time_s: list[float], columns: Mapping[Any, list[Any]]) -> pd.DataFrame:
+    """A row per time; the columns of a run that broke off may be shorter."""
+    import pandas as pd
+
+    found = {
+        name: pd.Series(values[: len(time_s)], dtype=float) for name, values in columns.items()
+    }
+    return pd.DataFrame(found, range(len(time_s))).set_index(pd.Index(time_s, name="time_s"))
+
+
+class _OverTime(_Figures):
+    """Columns of figures, a row per time."""
 
     time_s: list[float] = []
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per time, with `time_s` as its index."""
+        return _over_time(self.time_s, self.model_dump(exclude={"time_s"}))
+
+
+class LatencySeries(_OverTime):
+    """Per second of event time; times are seconds since the load started."""
+
     event_time_p50: list[float | None] = []
     event_time_p99: list[float | None] = []
     event_time_max: list[float | None] = []
@@ -301,11 +340,17 @@ class Histogram(_Figures):
     event_time: list[int] = []
     processing_time: list[int] = []
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per bar, with its edges."""
+        import pandas as pd
 
-class PullSeries(_Figures):
+        edges = {"from_ms": self.edges_ms[:-1], "to_ms": self.edges_ms[1:]}
+        return pd.DataFrame({**edges, **self.model_dump(exclude={"edges_ms"})})
+
+
+class PullSeries(_OverTime):
     """The data-pull graph, the sum of all driver instances."""
 
-    time_s: list[float] = []
     offered_per_s: list[float] = []
     drained_per_s: list[float] = []
     queued: list[float] = []
@@ -322,6 +367,11 @@ class Resources(_Figures):
     time_s: list[float] = []
     roles: dict[str, ResourceSeries] = {}
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per time, with a column per role and figure."""
+        columns = {(role, name): use for role, one in self.roles.items() for name, use in one}
+        return _over_time(self.time_s, columns)
+
 
 class Series(_Figures):
     """`RUN/series.json`: all series that a report draws."""
@@ -332,3 +382,6 @@ class Series(_Figures):
     histogram: Histogram = Histogram()
     pull: PullSeries = PullSeries()
     resources: Resources = Resources()
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        yield from (("load_s", self.load_s), ("warm_up_s", self.warm_up_s))

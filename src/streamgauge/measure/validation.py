@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from streamgauge.compute.tasks import spread
 from streamgauge.events.spec import ARRIVAL
+from streamgauge.measure.examples import in_words
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import FAULTS, Validation
 from streamgauge.queries.base import Query
@@ -133,10 +134,9 @@ def _examples(compared: DataFrame) -> list[str]:
     texts = []
     for row in faulty.collect():
         found = row.asDict(recursive=True)
-        faults = " and ".join([name for name in _COMPARED if found.pop(name)])
-        expected, actual = found.pop("expected"), found.pop("actual")
-        key = ", ".join(f"{name}={value}" for name, value in found.items())
-        texts.append(f"{faults}: {key} expected {expected} got {actual}")
+        faults = [name for name in _COMPARED if found.pop(name)]
+        expected, actual = found.pop("expected") or [], found.pop("actual") or []
+        texts.append(in_words(faults, found, expected, actual, TOLERANCE))
     return texts
 
 

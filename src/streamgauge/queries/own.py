@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Function = Callable[..., Any]
+_PLAIN = (str, int, float)
+"""Types of defaults that a report shows."""
 SAME_FUNCTION = "the same function run as a batch, not an independent oracle"
 
 
@@ -114,7 +116,9 @@ class BoundQuery(Query):
         return SAME_FUNCTION if self.own.oracle_function is None else "given by the user"
 
     def settings(self) -> dict[str, Any]:
-        return {"output_mode": self.output_mode, **self.parameters}
+        given = inspect.signature(self.own.function).parameters.values()
+        defaults = {one.name: one.default for one in given if isinstance(one.default, _PLAIN)}
+        return {"output_mode": self.output_mode, **defaults, **self.parameters}
 
     @property
     def inputs(self) -> Mapping[str, Input]:

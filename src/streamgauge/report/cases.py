@@ -20,17 +20,22 @@ def case_label(varied: Mapping[str, object]) -> str:
     ends = {key: key.rpartition(".")[2] for key in varied}
     counts = Counter(ends.values())
     return ", ".join(
-        f"{end if counts[end] == 1 else key} {setting_text(varied[key])}"
+        f"{end if counts[end] == 1 else key} {setting_text(varied[key], key)}"
         for key, end in ends.items()
     )
 
 
-def setting_text(value: object) -> str:
-    """A value of an experiment file as people read it."""
+def setting_text(value: object, key: str = "") -> str:
+    """A value of an experiment file as people read it: `10,000/s` for a `load.rate` of 10000.0."""
     if isinstance(value, str):
         return value
+    if value is None:
+        return writing.NOTHING
+    if isinstance(value, list):
+        return ", ".join(setting_text(one, key) for one in value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return writing.number(value)
+        # All digits: a setting is not measured.
+        return f"{value:,.12g}{'/s' if key.endswith('rate') else ''}"
     return json.dumps(value, default=str, ensure_ascii=False)
 
 

@@ -6,13 +6,14 @@ It does not depend on runs, so that a report, a comparison and a live view can s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 Unit = Literal["s", "ms", "per_s", "events", "results", "percent", "mb"]
 Side = Literal["left", "right"]
+_DECADE = 10
 
 
 class _Description(BaseModel):
@@ -33,6 +34,7 @@ class Axis(_Description):
     label: str
     unit: Unit
     side: Side = "left"
+    log: bool = False
 
 
 class ChartSeries(_Description):
@@ -78,6 +80,12 @@ class Chart(_Description):
     @property
     def has_points(self) -> bool:
         return any(value is not None for series in self.series for value in series.values)
+
+
+def over_decades(values: Iterable[float | None]) -> bool:
+    """Do the values need a log axis? On a linear one the small ones could not be told apart."""
+    found = [value for value in values if value is not None]
+    return bool(found) and min(found) > 0 and max(found) > _DECADE * min(found)
 
 
 def aligned(values: Sequence[float | None], length: int) -> list[float | None]:

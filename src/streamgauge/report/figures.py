@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from streamgauge import writing
-from streamgauge.measure.figures import FIGURES, TIMES, figures_below
+from streamgauge.measure.figures import FIGURES, TIMES, figures_below, too_few
+from streamgauge.measure.quantiles import results_needed
 from streamgauge.measure.summary import FAULTS, LatencyStatistics, TrialSummary, Validation
 from streamgauge.report.cells import answer_cell, heading, value_cell
-from streamgauge.report.markup import EMPTY, Html, cards, element, folded, note, section, table
+from streamgauge.report.markup import (
+    EMPTY,
+    Html,
+    bullets,
+    cards,
+    element,
+    folded,
+    note,
+    section,
+    table,
+)
 
 GROWTH = FIGURES["event_time.growth_per_s"]
 STATISTICS = {
@@ -35,8 +46,13 @@ def _headline(summary: TrialSummary) -> Html:
         [
             (heading(offered), value_cell(offered, summary.offered_per_s), "events"),
             (heading(drained), value_cell(drained, summary.drained_per_s), share),
-            (heading(STATISTICS["p50"]), _statistic("p50", event_time), latency),
-            (heading(STATISTICS["p99"]), _statistic("p99", event_time), latency),
+            *(
+                (heading(figure), value_cell(figure, value), latency)
+                if (value := getattr(event_time, name)) is not None
+                else (heading(figure), writing.NOTHING, too_few(figure, event_time.count))
+                for name, figure in STATISTICS.items()
+                if name in ("p50", "p99")
+            ),
         ]
     )
 
@@ -56,7 +72,11 @@ def _statistic(name: str, statistics: LatencyStatistics) -> Html:
         growth = statistics.growth_per_s
         by = "" if growth is None else f" by {GROWTH.write(growth)}"
         return element("span", f"growing{by}: a mean has no meaning", class_="growing")
-    return value_cell(STATISTICS[name], getattr(statistics, name), why_not="too few results")
+    figure, value = STATISTICS[name], getattr(statistics, name)
+    if value is None and statistics.count:
+        needed = f"needs {writing.count(results_needed(name))} results"
+        return element("span", needed, class_="nothing", title=too_few(figure, statistics.count))
+    return value_cell(figure, value, why_not=too_few(figure, statistics.count))
 
 
 def _validation(validation: Validation) -> Html:
@@ -74,7 +94,7 @@ def _validation(validation: Validation) -> Html:
         note(heading(FIGURES["validation.oracle"]), ": ", validation.oracle or "nothing"),
         folded(
             f"examples ({writing.count(len(examples))})",
-            element("pre", *(f"{example}\n" for example in examples)),
+            bullets(examples, "examples"),
         )
         if examples
         else EMPTY,

@@ -8,11 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from streamgauge.measure.summary import Series, TrialSummary
+from streamgauge.measure.summary import Series, Summary, TrialSummary
 from streamgauge.report import figures, limits, tables, verdict
 from streamgauge.report.chart import Chart
 from streamgauge.report.markup import Html, element, escaped, joined, section
 from streamgauge.report.run_charts import load_charts, resource_charts
+from streamgauge.report.setting import what_runs
 from streamgauge.version import __version__
 
 
@@ -37,7 +38,20 @@ def render_report(summary: TrialSummary, series: Series) -> str:
         tables.environment(summary),
         tables.phases(summary.phases_s),
     )
-    return page(f"{summary.name} · {summary.run}", body, (*load, *resources))
+    return page(title_of(summary), body, (*load, *resources))
+
+
+def excerpt(summary: TrialSummary, series: Series) -> str:
+    """Figures and charts of a run, for a page that has its headline already."""
+    charts = load_charts(series)
+    body = (verdict.thresholds(summary.thresholds), figures.figures(summary))
+    return page(title_of(summary), (*body, chart_section("Latency and load", charts)), charts)
+
+
+def title_of(summary: Summary) -> str:
+    """`quickstart: gaming.aggregation on spark at 100,000/s · 2026-01-02-1-quickstart`."""
+    name = ": ".join(filter(None, (summary.name, what_runs(summary))))
+    return f"{name} · {summary.run}"
 
 
 def write_page(text: str, path: Path) -> Path:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 
 class Html(str):
@@ -13,6 +14,8 @@ class Html(str):
 
 
 EMPTY = Html("")
+_FEW_COLUMNS = 3
+"""So many fit a narrow page."""
 
 
 def escaped(content: str) -> Html:
@@ -33,6 +36,14 @@ def element(tag: str, *content: str, **attributes: str | None) -> Html:
     return Html(f"<{tag}{written}>{joined(*content)}</{tag}>")
 
 
+def coded(text: str) -> Html:
+    """The text, with what is in backticks as code."""
+    if isinstance(text, Html):
+        return text
+    parts = enumerate(text.split("`"))
+    return joined(*(element("code", part) if index % 2 else part for index, part in parts))
+
+
 def section(title: str, *content: str, **attributes: str) -> Html:
     return element("section", element("h2", title), *content, **attributes)
 
@@ -43,7 +54,7 @@ def note(*content: str) -> Html:
 
 def bullets(items: Iterable[str], class_: str, **attributes: str) -> Html:
     """A list; empty without items."""
-    entries = [element("li", item) for item in items]
+    entries = [element("li", coded(item)) for item in items]
     return element("ul", *entries, class_=class_, **attributes) if entries else EMPTY
 
 
@@ -74,25 +85,42 @@ def bar(share: float, kind: str = "", *, ticks: Iterable[float] = (), class_: st
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, class_: str = "") -> Html:
-    """A table in a box that scrolls sideways when the page is narrow.
+    """A table; the first cell of a row is its heading. Without `head` there is no heading row."""
+    titles = list(head)
+    body = [table_row(titles, row) for row in rows]
+    return table_of(titles, body, class_)
 
-    The first cell of a row is its heading. Without `head` there is no heading row.
-    """
+
+def table_of(head: Sequence[str], body: Iterable[Html], class_: str) -> Html:
+    """A table of made rows; with many columns, a narrow page has the cells below each other."""
     head_cells = [element("th", cell, scope="col") for cell in head]
-    body = [
-        element("tr", element("th", first, scope="row"), *(element("td", cell) for cell in rest))
-        for first, *rest in rows
-    ]
+    classes = [class_, "stacked" if len(head) > _FEW_COLUMNS else ""]
     return element(
         "div",
         element(
             "table",
             element("thead", element("tr", *head_cells)) if head_cells else "",
             element("tbody", *body),
-            class_=class_ or None,
+            class_=" ".join(filter(None, classes)) or None,
         ),
         class_="scroll",
     )
+
+
+def table_row(head: Sequence[str], row: Iterable[str], **attributes: str | None) -> Html:
+    """A row whose cells know the titles of their columns."""
+    first, *rest = row
+    labels = [_plain(title) for title in head[1:]] or [""] * len(rest)
+    cells = [
+        element("td", cell, data_label=label or None)
+        for cell, label in zip(rest, labels, strict=True)
+    ]
+    return element("tr", element("th", first, scope="row"), *cells, **attributes)
+
+
+def _plain(title: str) -> str:
+    """A title without its markup."""
+    return html.unescape(re.sub(r"<[^>]*>", "", escaped(title)))
 
 
 def left(content: str) -> Html:

@@ -11,9 +11,20 @@ from streamgauge.measure.summary import MAXIMUM, StudySummary
 from streamgauge.report import study_tables, tables, verdict
 from streamgauge.report.cases import ONLY_CASE, case_label, mean_of, without_rate
 from streamgauge.report.chart import Chart
-from streamgauge.report.html import chart_figure, chart_grid, page, write_page
+from streamgauge.report.html import chart_figure, chart_grid, page, title_of, write_page
 from streamgauge.report.limits import study_limits
-from streamgauge.report.markup import EMPTY, Html, bar, cards, element, joined, note, section, table
+from streamgauge.report.markup import (
+    EMPTY,
+    Html,
+    bar,
+    cards,
+    coded,
+    element,
+    joined,
+    note,
+    section,
+    table,
+)
 from streamgauge.report.published import (
     latency_table,
     published_table,
@@ -22,7 +33,6 @@ from streamgauge.report.published import (
 )
 from streamgauge.report.study_charts import MOST_CHARTS, against_varied, case_charts, probe_chart
 
-_MOST_REASONS = 20
 _MOST_LEFT_OUT = 10
 _TITLES = {
     "throughput": "Maximum sustainable throughput",
@@ -52,7 +62,7 @@ def render_study(summary: StudySummary, run: Path) -> str:
     body = (
         verdict.heading(summary),
         verdict.banners(summary),
-        verdict.verdict(_with_fewer_reasons(summary)),
+        verdict.verdict(summary),
         _maxima(summary),
         verdict.thresholds(summary.thresholds),
         figure,
@@ -64,15 +74,19 @@ def render_study(summary: StudySummary, run: Path) -> str:
         tables.environment(summary),
         tables.phases(summary.phases_s),
     )
-    return page(f"{summary.name} · {summary.run}", body, (*figure_charts, *probe_charts))
+    return page(title_of(summary), body, (*figure_charts, *probe_charts))
 
 
-def _with_fewer_reasons(summary: StudySummary) -> StudySummary:
-    more = len(summary.reasons) - _MOST_REASONS
-    if more <= 0:
-        return summary
-    shown = [*summary.reasons[:_MOST_REASONS], f"{more} more, see the trials"]
-    return summary.model_copy(update={"reasons": shown})
+def study_excerpt(summary: StudySummary, run: Path) -> str:
+    """Figures and charts of a study, for a page that has its headline already."""
+    figure, charts = _figure(summary, run)
+    body = (
+        _maxima(summary),
+        verdict.thresholds(summary.thresholds),
+        figure,
+        study_tables.cases(summary),
+    )
+    return page(title_of(summary), body, charts)
 
 
 def _maxima(summary: StudySummary) -> Html:
@@ -97,7 +111,7 @@ def _maxima(summary: StudySummary) -> Html:
             ],
             "headline searches one-search",
         )
-        confidence = element("p", search.confidence, style="margin-top:8px")
+        confidence = element("p", coded(search.confidence), style="margin-top:8px")
         parts = (bracket, confidence if search.confidence else "")
         return element("section", *parts, aria_label="maximum")
     return EMPTY

@@ -10,7 +10,15 @@ from typing import NamedTuple
 from streamgauge.measure.figures import FIGURES
 from streamgauge.measure.summary import MAXIMUM, Case, Series, StudySummary, Try
 from streamgauge.report.cases import case_label, mean_of
-from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis, Unit
+from streamgauge.report.chart import (
+    Axis,
+    Band,
+    Chart,
+    ChartSeries,
+    HorizontalAxis,
+    Unit,
+    over_decades,
+)
 from streamgauge.report.run_charts import latency_chart, pull_chart, resource_chart
 from streamgauge.report.study_tables import PROBE_MARKS
 from streamgauge.report.varied_axis import VariedAxis, varied_axis
@@ -115,17 +123,24 @@ def _against(
         for line, (others, by_place) in enumerate(list(lines.items())[:_MOST_LINES])
         for number, figure in enumerate(figures)
     ]
+    series = [line for line in series if any(line.values)]
     drawn = f", the first {_MOST_LINES} of {len(lines)} lines" if len(lines) > _MOST_LINES else ""
     return Chart(
         id=f"{name}-by-case",
         title=title + drawn,
         definition="Mean over the trials of each case.",
         x=axis.axis,
-        axes=[Axis(label=title.lower(), unit=unit)],
+        axes=[rate_axis(title.lower(), unit, series)],
         series=series,
         group="cases",
         wide=len(figures) == 1,
     )
+
+
+def rate_axis(label: str, unit: Unit, series: Sequence[ChartSeries]) -> Axis:
+    """Rates over decades have a log axis."""
+    log = unit == "per_s" and over_decades(value for one in series for value in one.values)
+    return Axis(label=f"{label} (log scale)" if log else label, unit=unit, log=log)
 
 
 def probe_chart(tries: Sequence[Try], number: int, label: str) -> Chart:

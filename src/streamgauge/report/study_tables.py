@@ -13,6 +13,7 @@ from streamgauge.measure.figures import (
     Figure,
     figure_named,
     value_of,
+    why_not,
 )
 from streamgauge.measure.summary import (
     FAULTS,
@@ -24,13 +25,13 @@ from streamgauge.measure.summary import (
     TrialSummary,
     Try,
     Validation,
-    Verdict,
 )
 from streamgauge.report.cases import ONLY_CASE, case_label, mean_of, without_rate
-from streamgauge.report.cells import answer_cell, heading, value_cell
+from streamgauge.report.cells import answer_cell, heading, value_cell, verdict_kind
 from streamgauge.report.markup import (
     EMPTY,
     Html,
+    coded,
     element,
     folded,
     joined,
@@ -42,7 +43,7 @@ from streamgauge.report.markup import (
 )
 
 PROBE_MARKS = {"passed": "✓", "failed": "✗", "doubtful": "?"}
-_KINDS = {"passed": "good", "failed": "bad", Verdict.VALID: "good", Verdict.INVALID: "bad"}
+_KINDS = {"passed": "good", "failed": "bad"}
 _CASE_COLUMNS = (
     MAXIMUM,
     "offered_per_s",
@@ -53,6 +54,7 @@ _TRIAL_COLUMNS = tuple(
     FIGURES[name] for name in ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
 )
 _MOST_ROWS = 1_000
+_MOST_LACKING = 3
 
 
 def cases(summary: StudySummary) -> Html:
@@ -147,10 +149,10 @@ def trials(summary: StudySummary, run: Path) -> Html:
     head = (
         "trial",
         left("case"),
-        left(heading(FIGURES["verdict"])),
+        left(heading(FIGURES["verdict"], "results")),
         left(heading(FIGURES["sustained"])),
         *(heading(figure, figure.full_label) for figure in _TRIAL_COLUMNS),
-        "results",
+        "counted",
         "",
     )
     rows = [
@@ -163,7 +165,7 @@ def trials(summary: StudySummary, run: Path) -> Html:
                 value_cell(
                     figure,
                     value_of(trial, figure.name),
-                    why_not="too few results" if figure.time else "not measured",
+                    why_not=why_not(trial, figure.name),
                 )
                 for figure in _TRIAL_COLUMNS
             ),
@@ -172,7 +174,16 @@ def trials(summary: StudySummary, run: Path) -> Html:
         )
         for number, trial in enumerate(summary.trials, 1)
     ]
-    return section("Trials", table(head, rows, class_="numbers"))
+    lacking = dict.fromkeys(
+        why_not(trial, figure.name)
+        for trial in summary.trials
+        for figure in _TRIAL_COLUMNS
+        if value_of(trial, figure.name) is None
+    )
+    reasons = f"{writing.NOTHING}: {' · '.join(list(lacking)[:_MOST_LACKING])}"
+    return section(
+        "Trials", table(head, rows, class_="numbers"), note(reasons) if lacking else EMPTY
+    )
 
 
 def _trial_label(trial: TrialSummary, summary: StudySummary) -> str:
@@ -185,7 +196,7 @@ def _verdict(trial: TrialSummary) -> Html:
     return element(
         "span",
         f"{trial.verdict.mark} {trial.verdict.value}",
-        class_=_KINDS.get(trial.verdict, "open"),
+        class_=verdict_kind(trial.verdict),
         title="; ".join(trial.reasons) or None,
     )
 
@@ -236,7 +247,7 @@ def probes(tries: list[Try]) -> Html:
 
 def _outcome(one: Try) -> Html:
     word = f"{PROBE_MARKS.get(one.verdict, '?')} {one.verdict}"
-    why = f"{one.kind}: {one.reason}" if one.reason else one.kind
+    why = coded(f"{one.kind}: {one.reason}" if one.reason else one.kind)
     kind = _KINDS.get(one.verdict, "open")
     return joined(
         left(element("span", word, class_=kind)), prose(element("span", why, class_="note"))

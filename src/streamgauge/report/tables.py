@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from streamgauge import writing
 from streamgauge.measure.figures import FIGURES, INSTANCE, ROLE, figures_below
 from streamgauge.measure.summary import InstanceSummary, Summary, TrialSummary
+from streamgauge.report.cases import setting_text
 from streamgauge.report.cells import heading, value_cell
 from streamgauge.report.markup import (
     EMPTY,
@@ -88,20 +88,16 @@ def repeat(summary: Summary) -> Html:
 
 def environment(summary: Summary) -> Html:
     """Versions, machine and parameters, folded away."""
-    machine = {
-        name: value if isinstance(value, str) else writing.number(value)
-        for name, value in summary.machine.items()
+    found: dict[str, Mapping[str, object]] = {
+        "Versions": summary.versions,
+        "Machine": summary.machine,
+        "Parameters": summary.parameters,
     }
-    parameters = {
-        name: value
-        if isinstance(value, str)
-        else json.dumps(value, default=str, ensure_ascii=False)
-        for name, value in summary.parameters.items()
-    }
-    found = {"Versions": summary.versions, "Machine": machine, "Parameters": parameters}
     parts = []
     for title, values in found.items():
-        rows = [(name, element("code", value)) for name, value in values.items()]
+        rows = [
+            (name, element("code", setting_text(value, name))) for name, value in values.items()
+        ]
         if rows:
             parts.append(folded(f"{title} ({len(rows)})", table((), rows, class_="facts")))
     return section("Environment", *parts) if parts else EMPTY

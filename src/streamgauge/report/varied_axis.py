@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamgauge.report.cases import RATE
-from streamgauge.report.chart import HorizontalAxis, Unit
+from streamgauge.report.chart import HorizontalAxis, Unit, over_decades
 from streamgauge.units import parse_count, parse_duration_us
 
 
@@ -21,7 +21,9 @@ class VariedAxis:
 
     @property
     def axis(self) -> HorizontalAxis:
-        return HorizontalAxis(label=self.key, unit=self.unit, values=self.places)
+        log = over_decades(self.places)
+        label = f"{self.key} (log scale)" if log else self.key
+        return HorizontalAxis(label=label, unit=self.unit, values=self.places, log=log)
 
     def place_of(self, varied: Mapping[str, object]) -> float:
         return self.parse(varied[self.key])

@@ -1,37 +1,30 @@
-"""The top of the page: the run, its verdict, and the thresholds."""
+"""The top of the page: the run, its outcome with the reasons, and the thresholds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from streamgauge import writing
 from streamgauge.measure.figures import FIGURES
-from streamgauge.measure.summary import Status, Summary, ThresholdResult, TrialSummary, Verdict
+from streamgauge.measure.outcome import outcome_of
+from streamgauge.measure.summary import Summary, ThresholdResult
 from streamgauge.report import cells
 from streamgauge.report.markup import Html, bullets, element, joined
+from streamgauge.report.setting import facts, what_runs
 
-_MEANINGS = {
-    Verdict.VALID: "Every result was compared with the expected one and is right.",
-    Verdict.INVALID: "The system's results are not the expected ones.",
-    Verdict.UNKNOWN: "It is unknown whether the results are right.",
-    Verdict.VOID: "The station itself failed, such as a late generator: the run shows "
-    "nothing about the system.",
-}
-_STAMPS = {
-    Status.INTERRUPTED: "interrupted: only what was measured until then is shown",
-    Status.FAILED: "failed: a component died, only what was measured until then is shown",
-}
+_MOST_REASONS = 20
 _QUICK = "quick run: the numbers are meaningless for comparison"
 
 
 def heading(summary: Summary) -> Html:
-    """Name, purpose, run and time."""
-    about = summary.parameters.get("about")
+    """Name, what runs, purpose, run and time, and what it ran on."""
+    about, what = summary.parameters.get("about"), what_runs(summary)
     started = summary.started_at
     return element(
         "header",
         element("p", "streamgauge", class_="mark-of-origin"),
-        element("h1", summary.name),
+        element("h1", summary.name, *((" ", element("span", what, class_="what")) if what else ())),
         element("p", str(about), class_="purpose") if about else "",
         element(
             "p",
@@ -41,52 +34,58 @@ def heading(summary: Summary) -> Html:
             else "",
             class_="about",
         ),
+        *(
+            element("p", element("strong", name), " ", text, class_="about")
+            for name, text in facts(summary)
+        ),
     )
 
 
 def banners(summary: Summary) -> Html:
     """Stamps for a run whose figures are not to be used as they are."""
-    texts = [_STAMPS.get(summary.status, ""), _QUICK if summary.quick else "", *summary.warnings]
+    texts = [_QUICK if summary.quick else "", *summary.warnings]
     return joined(*(element("p", text, class_="stamp", role="note") for text in texts if text))
 
 
+def headline(summary: Summary) -> Html:
+    """The outcome, large, and what it means."""
+    outcome = outcome_of(summary)
+    return element(
+        "div",
+        element(
+            "p",
+            element("span", outcome.mark, class_="mark", aria_hidden="true"),
+            " ",
+            element("span", outcome.value, id="outcome"),
+            class_="word",
+        ),
+        element("p", outcome.meaning, class_="meaning"),
+        class_="outcome",
+    )
+
+
 def verdict(summary: Summary) -> Html:
-    """The verdict, large, with its reasons; whether the rate was sustained."""
-    value = summary.verdict
+    """The headline; below it, whether results are right and the rate was sustained, and why not."""
+    value, answer = summary.verdict, writing.answer(summary.sustained)
+    word, kind = f"{value.mark} {value.value}", cells.verdict_kind(value)
     return element(
         "section",
-        element(
-            "div",
-            element(
-                "p",
-                element("span", value.mark, class_="mark", aria_hidden="true"),
-                " ",
-                element("span", value.value, id="verdict"),
-                class_="word",
-                title=FIGURES["verdict"].definition,
-            ),
-            element("p", _MEANINGS[value], class_="meaning"),
-            bullets(summary.reasons, "reasons"),
-        ),
-        _sustained(summary),
-        class_=f"verdict is-{value.value}",
+        headline(summary),
+        _answer("verdict", "results", word, kind, summary.reasons),
+        _answer("sustained", "", str(answer), answer.kind, summary.unsustained_because),
+        class_=f"verdict is-{outcome_of(summary).kind}",
         aria_label="verdict",
     )
 
 
-def _sustained(summary: Summary) -> Html:
-    answer = writing.answer(summary.sustained)
-    reasons = [
-        f"instance {one.instance} ({one.stream}): {one.unsustained_because}"
-        for one in (summary.driver if isinstance(summary, TrialSummary) else ())
-        if one.unsustained_because
-    ]
+def _answer(figure: str, label: str, text: str, kind: str, reasons: Sequence[str]) -> Html:
+    more = len(reasons) - _MOST_REASONS
+    shown = [*reasons[:_MOST_REASONS], *([f"{more} more, see summary.json"] if more > 0 else [])]
     return element(
         "div",
-        element("p", cells.heading(FIGURES["sustained"]), class_="small-label"),
-        element("p", str(answer), class_=f"answer {answer.kind}", id="sustained"),
-        bullets(reasons, "reasons"),
-        class_="sustained",
+        element("p", cells.heading(FIGURES[figure], label), class_="small-label"),
+        element("p", text, class_=f"answer {kind}", id=figure),
+        bullets(shown, "reasons"),
     )
 
 

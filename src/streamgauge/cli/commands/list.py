@@ -126,7 +126,7 @@ def _list_runs(session: Session, runs_dir: Path, name: str | None, as_json: bool
     elif not runs:
         session.say(f"no runs in {runs_dir}; `streamgauge run quickstart` makes one")
     else:
-        headings = ("run", "status", "verdict", "sustained", "offered", "p99 (event time)", "")
+        headings = ("run", "outcome", "results", "sustained", "offered", "p99 (event time)", "")
         session.say_table([_run_cells(run) for run in runs], *headings)
 
 
@@ -147,14 +147,15 @@ def _run_fields(run: StoredRun) -> dict[str, Any]:
 
 def _run_cells(run: StoredRun) -> list[str | Text]:
     from streamgauge import writing
-    from streamgauge.cli.results import answer_text, verdict_text
+    from streamgauge.cli.results import answer_text, outcome_text, verdict_text
+    from streamgauge.measure.outcome import outcome_of
 
     summary = run.summary
     if summary is None:
         return [run.name, run.status]
     return [
         run.name,
-        run.status,
+        outcome_text(outcome_of(summary)),
         verdict_text(summary.verdict),
         answer_text(summary.sustained),
         writing.or_nothing(summary.offered_per_s, writing.rate),

@@ -45,8 +45,9 @@ def command(
     summary and nothing else. `streamgauge --help` explains the exit codes.
     """
     from streamgauge.experiments.api import repeat_command
+    from streamgauge.experiments.planning.warnings import warnings
     from streamgauge.experiments.running import runner
-    from streamgauge.experiments.summarising.outcome import exit_code
+    from streamgauge.measure.outcome import outcome_of
 
     if resume is not None:
         if experiment is not None or settings or quick or dry_run:
@@ -68,6 +69,8 @@ def command(
         if dry_run:
             _show_plan(session, study, quick=quick, as_json=as_json)
             return 0
+        for text in warnings(study):
+            session.note(("warning: ", "bold yellow"), text)
         if not study.is_single:
             session.note(_extent(study))
         repeat = repeat_command(experiment, list(settings), quick=quick)
@@ -77,7 +80,7 @@ def command(
 
         directory = _watched(session, execute, as_json=as_json)
     _show_result(session, directory, as_json=as_json)
-    return exit_code(directory.read_summary())
+    return outcome_of(directory.read_summary()).exit_code
 
 
 def _extent(study: Study) -> str:

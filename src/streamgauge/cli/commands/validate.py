@@ -23,6 +23,7 @@ def command(
     Every name is looked up and every setting checked; nothing is started.
     """
     from streamgauge import writing
+    from streamgauge.experiments.planning.warnings import warnings
 
     session.stamp_quick(quick)
     try:
@@ -34,10 +35,12 @@ def command(
             key = error.key if isinstance(error, ExperimentError) else None
             session.say_json({"ok": False, "key": key, "error": error.cause, "fix": error.fix})
         raise
-    name = study.experiment.name
+    name, found = study.experiment.name, warnings(study)
     if as_json:
-        session.say_json({"ok": True, "name": name})
+        session.say_json({"ok": True, "name": name, "warnings": found})
         return
+    for text in found:
+        session.note(("warning: ", "bold yellow"), text)
     extent = f"{len(study.cases)} case(s), each {study.experiment.repeat} time(s)"
     if study.is_single:
         load = writing.duration(study.experiment.duration / 1_000)

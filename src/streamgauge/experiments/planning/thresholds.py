@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, model_serializer, model_validator
 
 from streamgauge.errors import UsageError
-from streamgauge.measure.figures import Use, find_figure, value_of
+from streamgauge.measure.figures import Use, find_figure, value_of, why_not
 from streamgauge.measure.summary import Summary, ThresholdResult
 
 _OPERATORS = {
@@ -54,5 +54,8 @@ class Threshold(BaseModel):
     def check(self, summary: Summary) -> ThresholdResult:
         """A figure that was not measured fails its threshold."""
         value = value_of(summary, self.figure)
-        passed = value is not None and _OPERATORS[self.sign](value, self.limit)
+        if value is None:
+            reason = why_not(summary, self.figure)
+            return ThresholdResult(expression=self.expression, passed=False, reason=reason)
+        passed = _OPERATORS[self.sign](value, self.limit)
         return ThresholdResult(expression=self.expression, value=value, passed=passed)

@@ -145,11 +145,12 @@ class Searching:
         judge = self._judge(order, plan)
         state = self.new_state()
         summary = Measurement(plan, directory, self.station, self.subscriber, state).run(judge)
-        reasons = "; ".join(summary.reasons)
         if summary.verdict is Verdict.VOID:
             lag_ms = max((instance.lag_p99_ms for instance in summary.driver), default=0.0)
-            return judge.late(reasons) if lag_ms > plan.experiment.load.max_lag / 1_000 else None
+            late = lag_ms > plan.experiment.load.max_lag / 1_000
+            return judge.late("; ".join(summary.reasons)) if late else None
         latency = summary.latency_ms.event_time
         if summary.sustained and latency.growing:
             return judge.finish(f"the latency grows by {latency.growth_per_s:,.0f} ms per second")
-        return judge.finish(None if summary.sustained else reasons)
+        unsustained = "; ".join(summary.unsustained_because)
+        return judge.finish(None if summary.sustained else unsustained)

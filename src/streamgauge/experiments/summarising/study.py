@@ -21,10 +21,9 @@ from streamgauge.measure.summary import (
     ThresholdResult,
     TrialSummary,
     Try,
-    Verdict,
 )
 from streamgauge.measure.verdict import worst
-from streamgauge.report.cases import RATE, case_label
+from streamgauge.report.cases import RATE, all_sustained, case_label
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,9 @@ def summarise_study(
     study: Study, directory: RunDirectory, finished: list[FinishedTrial], state: RunState
 ) -> StudySummary:
     trials = [_trial(one) for one in finished]
+    # The system is not expected to sustain a rate above its maximum.
+    pairs = zip(finished, trials, strict=True)
+    expected = [trial for one, trial in pairs if not one.case.above_maximum]
     cases = group_into_cases(trials)
     figure = study.experiment.figure or FigureSection()
     figures: dict[str, Any] = {}
@@ -62,8 +64,9 @@ def summarise_study(
         **figures,
         warnings=list(dict.fromkeys(warnings)),
         verdict=worst(trial.verdict for trial in trials),
-        reasons=_reasons(finished, trials, state),
-        sustained=_sustained(finished, trials),
+        reasons=[*([state.failure] if state.failure else []), *_of_cases(trials, "reasons")],
+        sustained=all_sustained(expected),
+        unsustained_because=_of_cases(expected, "unsustained_because"),
         input_hash=trials[0].input_hash if len(trials) == 1 else "",
         parameters=_parameters(study),
         thresholds=_thresholds(trials),
@@ -92,7 +95,7 @@ def _trial(one: FinishedTrial) -> TrialSummary:
     if one.search is not None:
         update |= _search_figures(one.search)
         if one.summary is None:
-            update["reasons"] = [one.search.in_words]
+            update["unsustained_because"] = [one.search.in_words]
     return found.model_copy(update=update)
 
 
@@ -108,24 +111,13 @@ def _search_figures(search: SearchResult) -> dict[str, Any]:
     }
 
 
-def _reasons(
-    finished: list[FinishedTrial], trials: list[TrialSummary], state: RunState
-) -> list[str]:
-    reasons = [state.failure] if state.failure else []
-    for one, trial in zip(finished, trials, strict=True):
-        label = case_label(one.case.varied)
-        if not one.case.above_maximum or trial.verdict is not Verdict.VALID:
-            reasons += [f"{label}: {reason}" if label else reason for reason in trial.reasons]
-    return reasons
-
-
-def _sustained(finished: list[FinishedTrial], trials: list[TrialSummary]) -> bool | None:
-    """A case above the maximum does not count: the system is not expected to sustain it."""
-    pairs = zip(finished, trials, strict=True)
-    answers = {trial.sustained for one, trial in pairs if not one.case.above_maximum}
-    if False in answers:
-        return False
-    return True if answers == {True} else None
+def _of_cases(trials: list[TrialSummary], field: str) -> list[str]:
+    """The reasons of all trials, each with the label of its case."""
+    return [
+        ": ".join(filter(None, (case_label(trial.varied), reason)))
+        for trial in trials
+        for reason in getattr(trial, field)
+    ]
 
 
 def _not_overloaded(finished: list[FinishedTrial], trials: list[TrialSummary]) -> list[str]:

@@ -102,15 +102,12 @@ def summarise_trial(
         pull=pull_series(samples),
         resources=resources,
     )
-    verdict, reasons, kept_up = _judgement(plan, state)
     offered, drained = mean_rates(samples, end_us if record else None)
     if record:
         offered = round(sum(status.offered for status in record.instances) / (end_us / 1e6), 1)
     summary = TrialSummary(
         **state.head(experiment, directory),
-        verdict=verdict,
-        reasons=reasons,
-        sustained=kept_up,
+        **_judgement(plan, state),
         offered_per_s=offered,
         drained_per_s=drained,
         latency_ms=state.findings.latency,
@@ -136,17 +133,23 @@ def summarise_trial(
     return summary.model_copy(update={"thresholds": checked}), series
 
 
-def _judgement(plan: Plan, state: RunState) -> tuple[Verdict, list[str], bool | None]:
+def _judgement(plan: Plan, state: RunState) -> dict[str, Any]:
+    """Verdict and sustained, each with its reasons."""
     if state.record is None:
         reason = state.failure or "the run was interrupted before it ended"
-        return Verdict.UNKNOWN, [reason], None
+        return {"verdict": Verdict.UNKNOWN, "reasons": [reason]}
     verdict, reasons = judge(state.record, state.findings.validation, plan.experiment.load.max_lag)
     kept_up, causes = sustained(state.record)
     if state.unmeasured and verdict is Verdict.UNKNOWN:
-        return verdict, [*causes, state.unmeasured], kept_up
-    if state.failure:
-        causes.append(state.failure)
-    return verdict, [*reasons, *causes], kept_up
+        reasons = [state.unmeasured]
+    elif state.failure:
+        reasons = [*reasons, state.failure]
+    return {
+        "verdict": verdict,
+        "reasons": reasons,
+        "sustained": kept_up,
+        "unsustained_because": causes,
+    }
 
 
 def _instance(status: SourceRecord) -> InstanceSummary:

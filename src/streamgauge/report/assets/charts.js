@@ -75,7 +75,7 @@ const streamgaugeCharts = (() => {
     for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power++)
       for (const step of [1, 2, 5]) all.push(step * 10 ** power);
     const inside = all.filter((tick) => tick >= min && tick <= max);
-    const room = u.bbox.width / devicePixelRatio / 60;
+    const room = axis === 0 ? u.bbox.width / devicePixelRatio / 60 : u.bbox.height / devicePixelRatio / 30;
     const tens = inside.filter((tick) => Number.isInteger(Math.log10(tick)));
     if (inside.length < 2) return [min, max];
     return inside.length > room && tens.length > 1 ? tens : inside;
@@ -121,8 +121,11 @@ const streamgaugeCharts = (() => {
     };
   }
 
+  const logarithmic = { splits: logTicks, filter: (u, ticks) => ticks };
+
   const verticalAxis = (description, grid) => ({
     ...axis(description, grid),
+    ...(description.log ? logarithmic : {}),
     incrs: ["events", "results"].includes(description.unit) ? WHOLE_STEPS : undefined,
     size: (u, texts) => 16 + 6.6 * Math.max(3, ...(texts || []).map((text) => text.length)),
     space: 36,
@@ -131,16 +134,20 @@ const streamgaugeCharts = (() => {
   function horizontalAxis(x) {
     const options = axis({ ...x, side: "bottom" }, false, "x");
     options.size = 30;
-    if (x.log) return { ...options, splits: logTicks, filter: (u, ticks) => ticks, values: (u, ticks) => ticks.map(UNITS[x.unit].value) };
+    if (x.log) return { ...options, ...logarithmic, values: (u, ticks) => x.unit === "ms" ? ticks.map(UNITS.ms.value) : UNITS[x.unit].ticks(ticks) };
     return x.unit === "s" ? { ...options, incrs: TIME_STEPS } : options;
   }
+
+  /* The values with a margin; uPlot's own range ends at powers of ten. */
+  const aroundLog = (u, min, max) => min === null ? [1, 10] : [min / 1.3, max * 1.3];
 
   function scales(chart) {
     const found = { x: { time: false, distr: chart.x.log ? 3 : 1 } };
     const { edges } = chart.x;
     if (edges.length) found.x.range = (u, min, max) =>
       min <= chart.x.values[0] && max >= chart.x.values.at(-1) ? [edges[0], edges.at(-1)] : [min, max];
-    for (const one of chart.axes) found[one.side] = {
+    else if (chart.x.log) found.x.range = aroundLog;
+    for (const one of chart.axes) found[one.side] = one.log ? { distr: 3, range: aroundLog } : {
       range: (u, min, max) => min === null ? [0, 1] : uPlot.rangeNum(Math.min(0, min), Math.max(0, max) || 1, {
         min: { pad: 0.05, soft: 0, mode: 1 }, max: { pad: 0.08, soft: 0, mode: 0 } }),
     };
