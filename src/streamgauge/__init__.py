@@ -51,6 +51,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     for module, names in _NAMES.items():
         if name in names:

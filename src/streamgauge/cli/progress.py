@@ -13,7 +13,6 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge import writing
 from streamgauge.cli.terminal import Session
 from streamgauge.experiments.running.log import (
     PHASES,
@@ -22,6 +21,8 @@ from streamgauge.experiments.running.log import (
     Progress,
     RunStarted,
     Warned,
+    time_left,
+    whole_seconds,
 )
 
 LINE_EVERY_S = 5.0
@@ -76,11 +77,7 @@ class PlainLines(Watcher):
         if here == self._last and not due:
             return
         self._last, self._printed_at = here, self._clock()
-        words = [f"{now.phase}: {now.note}" if now.note else now.phase]
-        words += [f"{name} {value}" for name, value in _figures(now) if value != writing.NOTHING]
-        words += [_left(now.remaining_s)] if now.remaining_s >= 1 else []
-        part = f"{now.part} · " if now.part else ""
-        self._session.note(f"[{_seconds(now.elapsed_s)}] {part}{', '.join(words)}")
+        self._session.note(now.line)
 
 
 class LiveDisplay(Watcher):
@@ -117,7 +114,7 @@ class LiveDisplay(Watcher):
     def _enter_part(self, phase: str, moment: float) -> None:
         """The phases start again, at the first phase of the part."""
         if self._now.part:
-            spent = Text(_seconds(moment - self._part_began), "dim")
+            spent = Text(whole_seconds(moment - self._part_began), "dim")
             mark = _mark(broken_off=bool(self._broken_off))
             self._parts.append((mark, Text(self._now.part), spent))
         self._spent_s, self._broken_off = {}, ""
@@ -151,16 +148,16 @@ class LiveDisplay(Watcher):
             parts = _grid([*above, *self._parts[-PARTS_SHOWN:]])
             shown = [parts, Text(self._now.part, "bold"), *shown]
         if not self._over:
-            rates = _grid((Text(name, "dim"), value) for name, value in _figures(self._now))
+            rates = _grid((Text(name, "dim"), value) for name, value in self._now.figures)
             shown += [self._time(), rates]
         return Group(*shown)
 
     def _phase(self, phase: str) -> tuple[Text, Text, Text]:
         if phase in self._spent_s:
             mark = _mark(broken_off=phase == self._broken_off)
-            return mark, Text(phase), Text(_seconds(self._spent_s[phase]), "dim")
+            return mark, Text(phase), Text(whole_seconds(self._spent_s[phase]), "dim")
         if phase == self._now.phase and not self._over:
-            spent = f"{_seconds(self._clock() - self._phase_began)}  {self._now.note}"
+            spent = f"{whole_seconds(self._clock() - self._phase_began)}  {self._now.note}"
             return Text("▸", "cyan"), Text(phase, "bold"), Text(spent)
         return Text("·", "dim"), Text(phase, "dim"), Text()
 
@@ -169,7 +166,7 @@ class LiveDisplay(Watcher):
         elapsed = self._now.elapsed_s + waited
         left = max(0.0, self._now.remaining_s - waited)
         bar = ProgressBar(total=max(elapsed + left, 0.001), completed=elapsed, width=30)
-        return _grid([(bar, f"{_seconds(elapsed)} elapsed", _left(left))])
+        return _grid([(bar, f"{whole_seconds(elapsed)} elapsed", time_left(left))])
 
 
 def _grid(rows: Iterable[Iterable[RenderableType]]) -> Table:
@@ -181,25 +178,6 @@ def _grid(rows: Iterable[Iterable[RenderableType]]) -> Table:
 
 def _mark(*, broken_off: bool) -> Text:
     return Text("✗", "red") if broken_off else Text("✓", "green")
-
-
-def _left(seconds: float) -> str:
-    return f"about {_seconds(seconds)} left"
-
-
-def _figures(now: Progress) -> list[tuple[str, str]]:
-    return [
-        ("offered", writing.or_nothing(now.offered_per_s, writing.rate)),
-        ("drained", writing.or_nothing(now.drained_per_s, writing.rate)),
-        ("queue", writing.or_nothing(now.queued, writing.count)),
-        ("results", writing.or_nothing(now.results, writing.count)),
-        ("latency", writing.or_nothing(now.latency_ms, writing.duration)),
-    ]
-
-
-def _seconds(seconds: float) -> str:
-    # Whole seconds: a tenth that changes twice a second cannot be read.
-    return f"{seconds:.0f} s" if round(seconds) < 60 else writing.duration(1_000 * seconds)
 
 
 def watcher(session: Session) -> Watcher:

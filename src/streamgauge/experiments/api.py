@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamgauge.errors import ExitCode
+from streamgauge.errors import ExitCode, UsageError
+from streamgauge.experiments.notebook import as_html, in_words, notebook_progress
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import make_study
 from streamgauge.experiments.running.log import Event, Subscriber
@@ -19,17 +20,25 @@ from streamgauge.measure.outcome import outcome_of
 from streamgauge.measure.summary import Series, StudySummary, Summary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """The summary of a run, and its directory."""
+    """The summary of a run, and its directory; a notebook shows headline, figures and charts."""
 
     summary: Summary
     path: Path
 
     @classmethod
     def read(cls, path: str | Path) -> Result:
-        """The result of an earlier run, from its directory."""
-        return cls(RunDirectory(Path(path)).read_summary(), Path(path))
+        """The result of an earlier run, from its directory or its name in `runs`."""
+        directory = RunDirectory.open(str(path), DEFAULT_RUNS)
+        return cls(directory.read()[0], directory.path)
+
+    def __repr__(self) -> str:
+        return f"<Result: {in_words(self.summary)}, {self.path}>"
+
+    def _repr_html_(self) -> str:
+        series = Series() if isinstance(self.summary, StudySummary) else self.series
+        return as_html(self.summary, self.path, series)
 
     @property
     def report(self) -> Path:
@@ -43,6 +52,12 @@ class Result:
 
     @property
     def series(self) -> Series:
+        """The series of a trial, each with `to_pandas()`."""
+        if isinstance(self.summary, StudySummary):
+            raise UsageError(
+                f"{self.path.name} is a study, which has no series of its own",
+                fix="take those of a trial, such as `result.trials[0].series`",
+            )
         return RunDirectory(self.path).read_series()
 
     @property
@@ -60,6 +75,7 @@ def run(
 ) -> Result:
     """Runs an experiment file or a built-in experiment, and returns when it has ended.
 
+    A notebook shows the progress below the cell, unless there is a subscriber.
     Raises ExperimentError for a wrong file, ComponentError when a component does not start or dies,
     and RunInterrupted at Ctrl-C; a bad verdict raises nothing.
     """
@@ -69,7 +85,8 @@ def run(
     ]
     study = make_study(*read_experiment(str(experiment), changes, quick=quick))
     command = repeat_command(str(experiment), changes, quick=quick)
-    directory = execute(study, Path(runs_dir), subscriber or _ignore, command=command, quick=quick)
+    watch = subscriber or notebook_progress() or _ignore
+    directory = execute(study, Path(runs_dir), watch, command=command, quick=quick)
     return Result.read(directory.path)
 
 
@@ -77,7 +94,8 @@ def resume(
     run: str | Path, *, runs_dir: str | Path = DEFAULT_RUNS, subscriber: Subscriber | None = None
 ) -> Result:
     """Resumes a study that was interrupted or has failed trials."""
-    directory = begun(str(run), Path(runs_dir)).proceed(subscriber or _ignore)
+    watch = subscriber or notebook_progress() or _ignore
+    directory = begun(str(run), Path(runs_dir)).proceed(watch)
     return Result.read(directory.path)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from streamgauge import writing
 from streamgauge.measure.summary import Summary
 
 PHASES = ("prepare", "start", "load", "drain", "measure", "report")
@@ -137,6 +138,35 @@ class Progress(Event):
     """Of the latest results, for display only: the figures are calculated after the run."""
     part: str = ""
     """The search or trial of a study; empty for a single trial."""
+
+    @property
+    def figures(self) -> list[tuple[str, str]]:
+        """What is observed, by name, in words."""
+        return [
+            ("offered", writing.or_nothing(self.offered_per_s, writing.rate)),
+            ("drained", writing.or_nothing(self.drained_per_s, writing.rate)),
+            ("queue", writing.or_nothing(self.queued, writing.count)),
+            ("results", writing.or_nothing(self.results, writing.count)),
+            ("latency", writing.or_nothing(self.latency_ms, writing.duration)),
+        ]
+
+    @property
+    def line(self) -> str:
+        """`[6 s] load, offered 9,970/s, queue 151, about 32 s left`."""
+        words = [f"{self.phase}: {self.note}" if self.note else self.phase]
+        words += [f"{name} {value}" for name, value in self.figures if value != writing.NOTHING]
+        words += [time_left(self.remaining_s)] if self.remaining_s >= 1 else []
+        part = f"{self.part} · " if self.part else ""
+        return f"[{whole_seconds(self.elapsed_s)}] {part}{', '.join(words)}"
+
+
+def time_left(seconds: float) -> str:
+    return f"about {whole_seconds(seconds)} left"
+
+
+def whole_seconds(seconds: float) -> str:
+    # A tenth that changes twice a second cannot be read.
+    return f"{seconds:.0f} s" if round(seconds) < 60 else writing.duration(1_000 * seconds)
 
 
 Subscriber = Callable[[Event], None]
