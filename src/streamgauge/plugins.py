@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from streamgauge import causes
 from streamgauge.errors import ExperimentError
 from streamgauge.hints import did_you_mean
 
@@ -53,18 +54,25 @@ def _load_own(name: str, *, key: str, base: Path) -> Any:
     location, _, attribute = name.rpartition(":")
     try:
         module = _module(location, base)
-    except (OSError, ImportError, SyntaxError) as error:
-        fix = "write `file.py:name`, relative to the experiment file, or `package.module:name`"
-        raise ExperimentError(key, f"cannot load `{location}`: {error}", fix=fix) from error
     except (Exception, SystemExit) as error:
         # A file that calls sys.exit must not end the command as if all were well.
-        message = f"`{location}` fails when it is loaded: {type(error).__name__}: {error}"
-        raise ExperimentError(key, message, fix="correct that file") from error
+        raise _unloadable(error, key, location, base) from error
     if not hasattr(module, attribute):
         public = sorted(name for name in vars(module) if not name.startswith("_"))
         fix = did_you_mean(attribute, public, f"define `{attribute}` in it")
         raise ExperimentError(key, f"`{location}` has no `{attribute}`", fix=fix)
     return getattr(module, attribute)
+
+
+def _unloadable(error: BaseException, key: str, location: str, base: Path) -> ExperimentError:
+    """Names the line at fault, unless there is no such file or module at all."""
+    line = causes.line_of(error, str((base / location).resolve()))
+    if line is None:
+        fix = "write `file.py:name`, relative to the experiment file, or `package.module:name`"
+        return ExperimentError(key, f"cannot load `{location}`: {error}", fix=fix)
+    if isinstance(error, ExperimentError):
+        return ExperimentError(key, f"{line} {error.problem}", fix=error.fix)
+    return ExperimentError(key, f"{line} {causes.cause_of(error)}", fix=causes.advice_on(error))
 
 
 def _module(location: str, base: Path) -> ModuleType:

@@ -1,6 +1,6 @@
 """Durations, rates and shares in human units, kept as plain numbers.
 
-A duration is written `500 ms`, `8 s`, `1 min` or as a bare number of seconds and kept as integer
+A duration is written `500 ms`, `8 s`, `1 minute` or as a bare number of seconds and kept as integer
 microseconds; a share is written `25 %` or `0.25` and kept as a fraction; a count may be written
 `100_000`, `100k` or `1.5M`.
 """
@@ -24,6 +24,7 @@ _DURATION_UNITS_US = {
     "m": 60 * SECOND_US,
     "h": 3_600 * SECOND_US,
 }
+_SPELT_OUT = {"hour": "h", "minute": "min", "second": "s", "millisecond": "ms", "microsecond": "us"}
 _MULTIPLIERS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _NUMBER = r"(-?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
 
@@ -31,6 +32,7 @@ _NUMBER = r"(-?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
 def parse_duration_us(value: object) -> int:
     """`8 s` → 8,000,000."""
     number, unit = _split(value, "a duration such as `500 ms` or `8 s`")
+    unit = _SPELT_OUT.get(unit.removesuffix("s"), unit)
     if unit not in {*_DURATION_UNITS_US, ""}:
         units = ", ".join(_DURATION_UNITS_US)
         raise ValueError(f"{value!r} has an unknown unit; write one of {units}")
@@ -78,6 +80,13 @@ def format_duration(micros: int) -> str:
         if micros >= size and micros * 1_000 % size == 0:
             return f"{micros / size:.3f}".rstrip("0").rstrip(".") + f" {unit}"
     return "0 s"
+
+
+def spell_duration(micros: int) -> str:
+    """2,500,000 → `2500 milliseconds`, as SQL has it."""
+    sizes = {word: _DURATION_UNITS_US[unit] for word, unit in _SPELT_OUT.items()}
+    word = next(word for word, size in sizes.items() if micros % size == 0)
+    return f"{micros // sizes[word]} {word}s"
 
 
 def _split(value: object, wanted: str) -> tuple[float, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.errors import ComponentError
+from streamgauge.errors import ComponentError, ExitCode, UsageError
 from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
 from streamgauge.processes.component import Component
 from streamgauge.processes.launcher import Launcher
@@ -26,6 +26,12 @@ for message in console.commands():
 FAILING = """
 from streamgauge.processes.component import Console
 Console().emit("failed", reason="no memory", fix="give it more")
+raise SystemExit(1)
+"""
+MISTAKEN = """
+from streamgauge.errors import ExperimentError
+from streamgauge.processes.component import Console
+Console().fail(ExperimentError("workload.query", "sales.py:7 KeyError: 'vat'", fix="correct it"))
 raise SystemExit(1)
 """
 DEAF = "import time; time.sleep(600)"
@@ -89,6 +95,14 @@ def test_the_death_of_a_child_is_reported_to_every_reader_with_its_own_reason(
     with pytest.raises(ComponentError, match="no memory"):
         child.poll()
     child.send("ignored")
+
+
+def test_a_mistake_of_the_user_that_a_child_found_is_no_death(start: Start) -> None:
+    with pytest.raises(UsageError) as failure:
+        start(MISTAKEN).wait_for("up", 30)
+    assert failure.value.cause == "workload.query: sales.py:7 KeyError: 'vat'"
+    assert failure.value.fix == "correct it"
+    assert failure.value.exit_code is ExitCode.USAGE
 
 
 def test_a_child_that_ignores_the_end_of_its_input_is_killed(start: Start) -> None:

@@ -68,5 +68,65 @@ def test_a_result_without_a_time_of_its_latency_is_refused(spark: SparkSession, 
         return events.selectExpr("sensor", "event_time AS latest_event_time")
 
     query = unstamped.with_parameters()
-    with pytest.raises(ExperimentError, match="has no column stamped"):
+    with pytest.raises(ExperimentError, match="returns no column stamped"):
         query.expected(spark, replay_of(query, rate_per_s=100))
+
+
+def test_keys_that_are_one_text_are_not_one_key_per_letter() -> None:
+    with pytest.raises(ExperimentError, match="not a list of columns: 'country'") as caught:
+        streamgauge.query(events=EVENTS, keys="country")
+    assert caught.value.fix == 'write keys=["country"]'
+
+
+def taking(arguments: str) -> Any:
+    return eval(f"lambda {arguments}: None")
+
+
+def own(arguments: str, **inputs: Any) -> Any:
+    return streamgauge.query(events=EVENTS, keys=["sensor"], inputs=inputs)(taking(arguments))
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [("5 s", "5 seconds"), (5, "5 seconds"), ("2 minutes", "2 minutes"), (0.5, "500 milliseconds")],
+)
+def test_a_duration_has_the_same_notation_as_everywhere(given: Any, taken: str) -> None:
+    """Spark knows `5 seconds`, but not `5 s`."""
+    query = own("events, *, window='1 second', label='5'")
+    assert query.with_parameters(window=given, label="5 s").parameters == {
+        "window": taken,
+        "label": "5 s",
+    }
+
+
+def test_a_duration_without_a_known_unit_is_refused() -> None:
+    query = own("events, *, window='1 second'")
+    with pytest.raises(ExperimentError, match=r"workload.window: '5 sek' has an unknown") as caught:
+        query.with_parameters(window="5 sek")
+    assert "`5 s`" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem", "fix"),
+    [
+        ("events, window='1 s'", "takes window by position", "`*, window`"),
+        ("", "takes 0 positional", "one DataFrame per stream"),
+        ("events", "does not take `rooms`", "`*, rooms`"),
+        ("events, *, rooms, least", "workload.least: is missing", "default"),
+    ],
+)
+def test_a_function_that_cannot_be_called_is_refused_before_spark_starts(
+    arguments: str, problem: str, fix: str
+) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        own(arguments, rooms=streamgauge.Table(ROOMS)).with_parameters()
+    assert problem in caught.value.cause
+    assert fix in caught.value.fix
+
+
+def test_an_oracle_takes_the_same_parameters() -> None:
+    query = own("events, *, window='1 s', least=0")
+    query.oracle(taking("events, *, least"))
+    query.with_parameters(least=1)
+    with pytest.raises(ExperimentError, match=r"<string>:1 .* does not take `window`"):
+        query.with_parameters(window="2 s")

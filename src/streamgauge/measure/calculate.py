@@ -8,15 +8,18 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
+from streamgauge.compute.failures import explained
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import Histogram, Latency, LatencySeries, Validation
 from streamgauge.parts import read_parts
 from streamgauge.processes.component import Console
+from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 
 if TYPE_CHECKING:
@@ -51,9 +54,6 @@ class Findings(BaseModel):
 
 def calculate(spark: SparkSession, work: CalculationWork, console: Console | None) -> Findings:
     """Latencies and validation of a finished run."""
-    # The station imports this module for its models, without the cost of PySpark.
-    from streamgauge.measure import latency
-    from streamgauge.measure.validation import validate
 
     def begin(name: str) -> None:
         if console is not None:
@@ -61,6 +61,23 @@ def calculate(spark: SparkSession, work: CalculationWork, console: Console | Non
 
     record = RunRecord.model_validate_json(work.record.read_text())
     query = build_query(record.query)
+    try:
+        return _findings(spark, work, record, query, begin)
+    except Exception as error:
+        raise query.explained(error) from error
+
+
+def _findings(
+    spark: SparkSession,
+    work: CalculationWork,
+    record: RunRecord,
+    query: Query,
+    begin: Callable[[str], None],
+) -> Findings:
+    # The station imports this module for its models, without the cost of PySpark.
+    from streamgauge.measure import latency
+    from streamgauge.measure.validation import validate
+
     parts = sorted(str(part) for part in work.results.glob("part-*.parquet"))
     results = spark.read.parquet(*parts) if parts else None
     warm_up_s = record.warm_up_us / 1e6
@@ -98,8 +115,7 @@ def main() -> None:
             console.emit("finished", findings=findings.model_dump())
     except Exception as error:
         traceback.print_exc()
-        lines = (line for line in str(error).splitlines() if line.strip())
-        console.emit("failed", reason=next(lines, type(error).__name__)[:300])
+        console.fail(explained(error))
         os._exit(1)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from streamgauge.errors import ComponentError
+from streamgauge.errors import ComponentError, StreamgaugeError, UsageError
 from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
 from streamgauge.processes.launcher import Launcher
 from streamgauge.processes.places import EnvironmentChanges
@@ -106,10 +106,14 @@ class Component:
             if message["event"] == event:
                 return message
 
-    def death(self) -> ComponentError:
+    def death(self) -> StreamgaugeError:
         """The error for a child that has ended by itself."""
         failure = self.latest.get("failed", {})
-        error = self._process.death(failure.get("reason", ""), failure.get("fix", ""))
+        reason, fix = failure.get("reason", ""), failure.get("fix", "")
+        error: StreamgaugeError = self._process.death(reason, fix)
+        if failure.get("usage"):
+            # A mistake of the user's, not a death: the child has said all of it.
+            error = UsageError(reason, fix=fix, log=self.log)
         self._inbox.put(None)
         return error
 
@@ -154,6 +158,11 @@ class Console:
         with self._lock, contextlib.suppress(BrokenPipeError, ValueError):
             self._out.write(line + "\n")
             self._out.flush()
+
+    def fail(self, error: StreamgaugeError) -> None:
+        """Reports why the child cannot go on."""
+        usage = isinstance(error, UsageError)
+        self.emit("failed", reason=error.cause, fix=error.fix, usage=usage)
 
     def commands(self) -> Iterator[Message]:
         """Commands of the parent, up to `stop` or to the end of the parent."""

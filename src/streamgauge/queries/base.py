@@ -3,6 +3,7 @@ system."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 from pydantic import PrivateAttr
 
-from streamgauge.errors import ExperimentError
+from streamgauge.compute.failures import explained
+from streamgauge.errors import ExperimentError, StreamgaugeError
 from streamgauge.events.sources import Source
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.models import StrictModel
@@ -138,6 +140,21 @@ class Query(StrictModel):
             )
         found: Callable[..., Any] = getattr(self, _IMPLEMENTATION + kind)
         return found
+
+    @property
+    def file(self) -> str | None:
+        """The file of a query that is not ours."""
+        ours = type(self).__module__.startswith("streamgauge.")
+        return None if ours else inspect.getfile(type(self))
+
+    @property
+    def result_line(self) -> str | None:
+        """Where a user's function makes its result: at fault if Spark refuses the whole query."""
+        return None
+
+    def explained(self, error: BaseException) -> StreamgaugeError:
+        """What failed in the query or its oracle, with the line at fault if it is not ours."""
+        return explained(error, self.file)
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         """The right results for the input that was offered, computed in another way."""

@@ -8,7 +8,6 @@ Without an oracle of the user's, results are compared with the same function run
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,15 +19,21 @@ from streamgauge.compute.tasks import spread
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import RecordedSource, Source, StreamSpec, TextSource
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME, DataSet
-from streamgauge.hints import did_you_mean
 from streamgauge.models import StrictModel
 from streamgauge.queries.base import Input, OutputMode, Query, ResultShape, Service, Stream, Table
+from streamgauge.queries.functions import (
+    SPARK_WINDOW_END,
+    Call,
+    Function,
+    check_result,
+    file_of,
+    last_line,
+)
 from streamgauge.queries.replay import Replay, Slice
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Function = Callable[..., Any]
 _PLAIN = (str, int, float)
 """Types of defaults that a report shows."""
 SAME_FUNCTION = "the same function run as a batch, not an independent oracle"
@@ -58,18 +63,12 @@ class OwnQuery:
         return function
 
     def with_parameters(self, **parameters: Any) -> BoundQuery:
-        """The query with the settings of the `workload` section; unknown ones are refused."""
-        known = [
-            name
-            for name, parameter in inspect.signature(self.function).parameters.items()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in self.inputs
-        ]
-        for name in parameters:
-            if name not in known:
-                problem = f"`{self.__name__}` has no such parameter"
-                allowed = f"its keyword-only parameters are allowed: {', '.join(known) or 'none'}"
-                fix = did_you_mean(name, known, allowed)
-                raise ExperimentError(f"workload.{name}", problem, fix=fix)
+        """The query with the settings of the `workload` section, as the function takes them."""
+        call = Call(self.function, self.inputs)
+        call.check()
+        parameters = call.settings(parameters)
+        if self.oracle_function is not None:
+            Call(self.oracle_function, self.inputs).check(parameters)
         return BoundQuery(own=self, parameters=parameters, output_mode=self.output_mode)
 
 
@@ -93,7 +92,10 @@ def query(
     if isinstance(events, StreamSpec | TextSource | RecordedSource):
         events = DataSet(streams={"events": events})
     streams = {name: Stream(source) for name, source in events.streams.items()}
-    closes = closes or "window.end"
+    if isinstance(keys, str):
+        problem = f"`keys` is a text, not a list of columns: {keys!r}"
+        raise ExperimentError("workload.query", problem, fix=f'write keys=["{keys}"]')
+    closes = closes or SPARK_WINDOW_END
     times = {"input_time": input_time, "output_time": output_time}
     shape = ResultShape(keys=tuple(keys), closes=closes, **times)
 
@@ -129,30 +131,31 @@ class BoundQuery(Query):
         return self.own.shape
 
     def on_spark(self, **inputs: Any) -> DataFrame:
-        result = self._called(self.own.function, inputs)
-        needed = [*self.shape.keys, self.shape.input_time, self.shape.output_time]
-        # The sink adds the time of arrival.
-        missing = [name for name in needed if name not in (*result.columns, ARRIVAL)]
-        if missing:
-            raise ExperimentError(
-                "workload.query",
-                f"the result of `{self.own.__name__}` has no column {', '.join(missing)}; "
-                f"it has {', '.join(result.columns)}",
-                fix=f'add it, such as F.max("event_time").alias("{self.shape.input_time}")',
-            )
-        return result
+        return self._called(self.own.function, inputs)
 
     def _called(self, function: Function, inputs: dict[str, Any]) -> DataFrame:
         """Streams are positional arguments, all other inputs are keyword arguments."""
         streams = [inputs.pop(name) for name in self.streams]
-        result: DataFrame = function(*streams, **inputs, **self.parameters)
-        return result
+        durations = Call(function, self.inputs).durations
+        try:
+            result = function(*streams, **inputs, **{**durations, **self.parameters})
+        except (Exception, SystemExit) as error:
+            raise self.explained(error) from error
+        check_result(result, function, self.shape, times=function is self.own.function)
+        return result  # type: ignore[no-any-return]
+
+    @property
+    def file(self) -> str:
+        return file_of(self.own.function)
+
+    @property
+    def result_line(self) -> str:
+        return last_line(self.own.function)
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         streams = {name: batch_of(spark, replay, name) for name in self.streams}
         inputs = {**streams, **self.fixed_inputs(spark.createDataFrame)}
-        oracle = self.own.oracle_function
-        return self.on_spark(**inputs) if oracle is None else self._called(oracle, inputs)
+        return self._called(self.own.oracle_function or self.own.function, inputs)
 
 
 def batch_of(spark: SparkSession, replay: Replay, stream: str) -> DataFrame:

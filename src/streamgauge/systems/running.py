@@ -41,7 +41,7 @@ class RunningSystem(ABC):
         """Returns when the system waits for input."""
 
     def poll(self) -> list[Message]:
-        """What it has reported since the last call; raises ComponentError when it has failed."""
+        """What it has reported since the last call; raises an error when it has failed."""
         return []
 
     @abstractmethod
@@ -97,7 +97,7 @@ class RunningProgram(RunningSystem):
     The program reports `up` when it has started. It answers `begin {assignment}` with `ready` when
     it waits for input, `drain` with `drained` when everything that was offered has been processed,
     and `end` with `ended {diagnostics}`; another `begin` may follow. It reports `failed {reason,
-    fix}` when it cannot continue, and ends on `stop`.
+    fix, usage}` when it cannot continue, and ends on `stop`.
     """
 
     def __init__(

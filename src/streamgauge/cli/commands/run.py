@@ -103,7 +103,8 @@ def _watched(
         with redirect_stdout(sys.stderr), display.shown():
             return work(display)
     except StreamgaugeError as error:
-        if error.run is not None:
+        # Of a mistake of the user's there is nothing to show but the line at fault.
+        if error.run is not None and (as_json or not isinstance(error, UsageError)):
             # The part that was measured is shown; the error and its exit code follow.
             _show_result(session, RunDirectory(error.run), as_json=as_json)
         raise

@@ -1,7 +1,7 @@
 """The PySpark program that is the system under test: `python -m … SETTINGS SCRATCH`.
 
-One session for all assignments. For each it rehearses the query on made-up events, unless it has
-run that query before, and starts it on the channel.
+One session for all assignments. For each it checks the query, if it is the user's, and rehearses
+it on made-up events, unless it has run that query before, and starts it on the channel.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamgauge import plugins
-from streamgauge.errors import StreamgaugeError
+from streamgauge.compute.failures import explained
 from streamgauge.processes.component import Console
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.base import Assignment
+from streamgauge.systems.spark.check import check_query
 from streamgauge.systems.spark.progress import reported_batches
 from streamgauge.systems.spark.system import SparkSystem
 
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
     from streamgauge.systems.spark.connector import SparkConnector
 
 LONGEST_START_S = 30.0
-_JVM_FIX = "see the log for the reason; for lack of memory raise `system.memory`"
-_QUERY_FIX = "the log has Spark's own explanation; correct the query or its settings"
-_JVM_GONE = ("Py4JNetworkError", "Answer from Java side is empty", "Connection refused")
-"""Errors of Py4J when the JVM does not answer."""
 
 
 def run(system: SparkSystem, scratch: Path, console: Console) -> None:
@@ -44,18 +41,19 @@ def run(system: SparkSystem, scratch: Path, console: Console) -> None:
     console.emit("phase", name="starting Spark")
     spark = open_session("streamgauge", system.master, scratch, system.settings())
     console.emit("up")
-    rehearsed: list[QueryConfig] = []
+    known: list[QueryConfig] = []
     work: _Work | None = None
     for message in console.commands():
         if message["command"] == "begin":
             assignment = Assignment.model_validate(message["assignment"])
             work = _Work(spark, system, assignment, console)
-            if system.rehearsal and assignment.query not in rehearsed and not assignment.resumed:
-                console.emit("phase", name="rehearsing")
-                work.rehearse()
-                rehearsed.append(assignment.query)
-            console.emit("phase", name="starting the query")
-            work.begin()
+            try:
+                if assignment.query not in known and not assignment.resumed:
+                    work.prepare()
+                    known.append(assignment.query)
+                work.begin()
+            except Exception as error:
+                raise work.query.explained(error) from error
         elif message["command"] == "drain" and work is not None:
             threading.Thread(target=work.drain, daemon=True).start()
         elif message["command"] == "end" and work is not None:
@@ -75,13 +73,22 @@ class _Work:
         self._system = system
         self._assignment = assignment
         self._console = console
-        self._query = build_query(assignment.query)
+        self.query = build_query(assignment.query)
         connector = plugins.load_path(assignment.connector)
         self._connector: SparkConnector = connector(spark, assignment, system.max_events_per_batch)
         self._running: StreamingQuery | None = None
         self._ending = threading.Event()
 
-    def rehearse(self) -> None:
+    def prepare(self) -> None:
+        """A mistake in the query is found now, and the JVM compiles the query now."""
+        if self.query.file is not None:
+            self._console.emit("phase", name="checking the query")
+            check_query(self._spark, self.query, self._assignment.load)
+        if self._system.rehearsal:
+            self._console.emit("phase", name="rehearsing")
+            self._rehearse()
+
+    def _rehearse(self) -> None:
         streams = {}
         for name in self._assignment.load.streams:
             stream = self._connector.rehearse(name, self._system.rehearsal)
@@ -98,6 +105,7 @@ class _Work:
         rehearsal.stop()
 
     def begin(self) -> None:
+        self._console.emit("phase", name="starting the query")
         streams = {name: self._connector.read(name) for name in self._assignment.load.streams}
         writer = self._connector.write(self._defined(streams))
         self._running = running = self._started(writer, "run")
@@ -134,13 +142,13 @@ class _Work:
         self._console.emit("ended", diagnostics=[batch.model_dump() for batch in batches])
 
     def _defined(self, streams: Mapping[str, DataFrame]) -> DataFrame:
-        fixed = self._query.fixed_inputs(self._spark.createDataFrame)
-        defined: DataFrame = self._query.implementation(SparkSystem.kind)(**streams, **fixed)
+        fixed = self.query.fixed_inputs(self._spark.createDataFrame)
+        defined: DataFrame = self.query.implementation(SparkSystem.kind)(**streams, **fixed)
         return defined
 
     def _started(self, writer: DataStreamWriter, checkpoint: str) -> StreamingQuery:
         return (
-            writer.outputMode(self._query.output_mode)
+            writer.outputMode(self.query.output_mode)
             .option("checkpointLocation", str(self._assignment.checkpoint / checkpoint))
             .trigger(processingTime=f"{self._system.trigger} microseconds")
             .start()
@@ -152,7 +160,8 @@ class _Work:
         except Exception as error:
             # A query that is stopped in the middle of a batch raises an error, too.
             if not self._ending.is_set():
-                _report_failure(self._console, error)
+                traceback.print_exc()
+                self._console.fail(self.query.explained(error))
 
 
 def _forget_state(spark: SparkSession) -> None:
@@ -162,32 +171,14 @@ def _forget_state(spark: SparkSession) -> None:
     getattr(getattr(state, "StateStore$"), "MODULE$").stop()
 
 
-def _report_failure(console: Console, error: Exception) -> None:
-    traceback.print_exc()
-    reason, fix = explained_failure(error)
-    console.emit("failed", reason=reason, fix=fix)
-
-
-def explained_failure(error: Exception) -> tuple[str, str]:
-    """Cause and fix."""
-    if any(sign in f"{type(error).__name__} {error}" for sign in _JVM_GONE):
-        return "Spark's JVM has ended", _JVM_FIX
-    # The most specific line of a Spark error, without the stack.
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line for line in lines if "Error:" in line or "Exception:" in line]
-    return [type(error).__name__, *lines[:1], *causes][-1][:300], _QUERY_FIX
-
-
 def main() -> None:
     console = Console()
     system = SparkSystem.model_validate_json(Path(sys.argv[1]).read_text())
     try:
         run(system, Path(sys.argv[2]), console)
-    except StreamgaugeError as error:
-        console.emit("failed", reason=error.cause, fix=error.fix)
-        os._exit(1)
     except Exception as error:
-        _report_failure(console, error)
+        traceback.print_exc()
+        console.fail(explained(error))
         os._exit(1)
 
 
