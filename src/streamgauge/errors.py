@@ -12,6 +12,17 @@ from __future__ import annotations
 from enum import IntEnum
 from pathlib import Path
 
+LONGEST_CAUSE = 1_000
+LONGEST_FIX = 600
+
+
+def shortened(text: str, longest: int = LONGEST_CAUSE) -> str:
+    """Without its middle if it is too long to be read, such as a value of a whole file."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2 - 20
+    return f"{text[:half]} … {len(text) - 2 * half:,} characters … {text[-half:]}"
+
 
 class ExitCode(IntEnum):
     """The exit codes of `streamgauge`; scripts rely on them."""
@@ -31,9 +42,9 @@ class StreamgaugeError(Exception):
     exit_code = ExitCode.COMPONENT
 
     def __init__(self, cause: str, *, fix: str = "", log: Path | None = None) -> None:
-        super().__init__(cause)
-        self.cause = cause
-        self.fix = fix
+        self.cause = shortened(cause)
+        super().__init__(self.cause)
+        self.fix = shortened(fix, LONGEST_FIX)
         self.log = log
         self.run: Path | None = None
         """The run directory with what was measured before the error, if there is one."""
@@ -53,8 +64,8 @@ class ExperimentError(UsageError):
 
     def __init__(self, key: str, problem: str, *, fix: str = "") -> None:
         super().__init__(f"{key}: {problem}", fix=fix)
-        self.key = key
-        self.problem = problem
+        self.key = shortened(key, LONGEST_FIX)
+        self.problem = shortened(problem)
 
     def moved(self, section: str, to: str) -> ExperimentError:
         """The same error about the same setting of another section."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from importlib.metadata import entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,14 +24,14 @@ GROUPS = ("queries", "channels", "systems", "policies", "schedules")
 
 def names(group: str) -> list[str]:
     """The installed names, in alphabetical order."""
-    return sorted(entry_points(group=f"streamgauge.{group}").names)
+    return sorted(_installed(group, tuple(sys.path)).names)
 
 
 def load(group: str, name: str, *, key: str, base: Path | None = None) -> Any:
     """The object behind a name; `key` is the setting that holds the name, for the error message."""
     if ":" in name:
         return _load_own(name, key=key, base=base or Path.cwd())
-    for point in entry_points(group=f"streamgauge.{group}", name=name):
+    for point in _installed(group, tuple(sys.path)).select(name=name):
         try:
             return point.load()
         except (Exception, SystemExit) as error:
@@ -42,6 +43,12 @@ def load(group: str, name: str, *, key: str, base: Path | None = None) -> Any:
     known = names(group)
     fix = did_you_mean(name, known, f"choose one of: {', '.join(known)}")
     raise ExperimentError(key, f"there is no `{name}` among the {group}", fix=fix)
+
+
+@lru_cache
+def _installed(group: str, _: tuple[str, ...]) -> EntryPoints:
+    """Searched for once on each path: a study with a thousand cases asks thousands of times."""
+    return entry_points(group=f"streamgauge.{group}")
 
 
 def load_path(path: str) -> Any:

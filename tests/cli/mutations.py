@@ -45,7 +45,10 @@ WRONG: dict[Path, list[Any]] = {
     ("name",): [*_NOT_A_TEXT, "", "a b", "../x", "x" * 65],
     ("about",): _NOT_A_TEXT,
     ("workload",): ["gaming", 5, [], None, {}],
-    ("workload", "query"): [*_NOT_A_TEXT, "", "gaming", "gaming.nope", "nofile.py:x", ":", "x:y"],
+    ("workload", "query"): [
+        *(*_NOT_A_TEXT, "", "gaming", "gaming.nope", "nofile.py:x", ":", "x:y", "..:x", ".:"),
+        *("a\0b.py:x", "x" * 300 + ".py:x", "x" * 90_000, "é.py:é"),
+    ],
     ("workload", "keys"): [*_NOT_A_NUMBER, 0, -1, 1.5, 2**31],
     ("workload", "distribution"): [*_NOT_A_TEXT, "", "normall", "poisson"],
     ("workload", "window"): [*_NOT_A_DURATION, 0, "1 us", "400 days", "0.5 ms"],
@@ -55,7 +58,12 @@ WRONG: dict[Path, list[Any]] = {
     ("load", "seed"): [*_NOT_A_NUMBER, -1, 1.5, 2**63],
     ("system",): ["sparc", 5, [], None, {}, {"master": "local[2]"}],
     ("system", "name"): [*_NOT_A_TEXT, "", "sparc", "nofile.py:x"],
-    ("system", "master"): _NOT_A_TEXT,
+    ("system", "master"): [
+        *(value for value in _NOT_A_TEXT if value is not None),
+        *("", "local[0]", "local[-1]", "local[]", "local[2", "local[99999]", "local[2,0]", "loc"),
+        *("local-cluster[2,2]", "local-cluster[0,1,1024]", "spark://", "http://here:7077"),
+    ],
+    ("system", "cluster"): [5, "x", [], {"workers": 0}, {"cores": 0}, {"workers": 1}],
     ("duration",): [*_NOT_A_DURATION, 0, "0 s", "10 ms", "400 days"],
     ("warm_up",): [*_NOT_A_DURATION, "120 %", "-5 %", "100 %", 1.5, -0.5, "2 h"],
     ("thresholds",): [
@@ -70,6 +78,9 @@ WRONG: dict[Path, list[Any]] = {
         *({"name": "steps", "levels": []}, {"name": "steps", "levels": "x"}),
         *({"name": "steps", "levels": [0]}, {"name": "bursts", "length": "20 s"}),
         *({"name": "trace"}, {"name": "trace", "path": "no.csv"}, {"name": "trace", "path": 5}),
+        *({"name": "bursts", "burst": 150_000}, {"name": "steps", "levels": [1, 20_000]}),
+        *({"name": "ramp", "start": 20_000}, {"name": "trace", "path": "a\0b"}),
+        {"name": "trace", "path": "x" * 300},
     ],
     ("load", "policy"): [
         *("tim", 5, [], {}, {"name": "time", "patience": "x"}, {"name": "time", "patience": "0 s"}),
@@ -84,17 +95,22 @@ WRONG: dict[Path, list[Any]] = {
     ("channel",): [
         *("kafkaesque", 5, [], None, {"token": "short"}, {"listen": 5}, {"listen": "0.0.0.0"}),
         {"listen": "not an address"},
+        *(
+            {"token": token}
+            for token in ("x" * 2_000, "ö" * 16, "x" * 16 + "\n", "a b " * 5, "\0" * 16)
+        ),
     ],
-    ("channel", "certificate"): [5, [], "no/such/file.pem"],
+    ("channel", "certificate"): [5, [], "no/such/file.pem", "x" * 300, "a\0b"],
     ("timeouts",): ["x", 5, [], None],
     ("timeouts", "start"): _NOT_A_DURATION,
     ("timeouts", "drain"): _NOT_A_DURATION,
-    ("measure_master",): _NOT_A_TEXT,
+    ("measure_master",): [*_NOT_A_TEXT, "", "local[0]"],
+    ("search",): [5, [], {"start": 2000, "highest": 1000}, {"start": "60M"}, {"highest": 2e9}],
     ("system", "trigger"): _NOT_A_DURATION,
     ("system", "memory"): [*_NOT_A_TEXT, "", "lots", "2", "-2g"],
     ("system", "cores"): ["x", 0, -1, 1.5, [], True],
     ("system", "state_store"): [*_NOT_A_TEXT, "", "rocks"],
-    ("system", "cpus"): ["x", 5, {}, None, ["x"], [-1], [True]],
+    ("system", "cpus"): ["x", 5, {}, [], ["x"], [-1], [True]],
     ("system", "conf"): ["x", 5, [], None, {"ui.enabled": 1}, {"spark.x": []}, {"spark.x": None}],
     ("quick",): [5, "x", [1], {"nonsense": 1}, {"duration": "x"}, {"load.rat": 5}, {"load": 5}],
 }

@@ -24,6 +24,7 @@ def require_refusal(mutation: Mutation) -> None:
     assert answer.code == 2, outcome
     assert answer.out == "", outcome
     assert "Traceback" not in answer.err, outcome
+    assert len(answer.err) <= 2_000, outcome
     first, *rest = answer.err.splitlines()
     assert first.startswith("error: "), outcome
     assert all(line.startswith("fix: ") for line in rest), outcome

@@ -129,9 +129,39 @@ def test_cores_are_refused_where_the_master_alone_counts_them(master: str) -> No
     [
         "system.master=spark://somewhere:7077",
         "system.master=local-cluster[2,2,1024]",
-        "system.cluster={workers: 2, cores: 2}",
+        "system={name: spark, cluster: {workers: 2, cores: 2}}",
     ],
 )
 def test_cores_of_a_cluster_may_be_limited(setting: str) -> None:
     answer = call("validate", "quickstart", "--set", setting, "--set", "system.cores=2")
     assert (answer.code, answer.err) == (0, "")
+
+
+def test_a_cluster_beside_a_master_is_refused_and_the_fix_works() -> None:
+    cluster = ("--set", "system.cluster={workers: 1}")
+    answer = call("validate", "quickstart", *cluster)
+    assert answer.code == 2
+    assert answer.err.startswith(
+        "error: system.cluster: is started for the run, so `system.master`"
+    )
+    assert "--set system.master=null" in answer.err
+    assert call("validate", "quickstart", *cluster, "--set", "system.master=null").code == 0
+
+
+@pytest.mark.parametrize("system", ["spark", "{name: spark, cluster: {workers: 1}}"])
+def test_a_resolved_experiment_is_one_that_can_be_run(system: str, tmp_path: Path) -> None:
+    plan = call("run", "quickstart", "--dry-run", "--set", f"system={system}")
+    (tmp_path / "resolved.yaml").write_text(plan.out)
+    assert call("validate", str(tmp_path / "resolved.yaml")).code == 0
+
+
+def test_aliases_may_repeat_what_is_not_too_much(file: Path) -> None:
+    file.write_text(WHOLE + "vary: {load.seed: &seeds [1, 2], load.instances: *seeds}\n")
+    assert "4 case(s)" in call("validate", str(file)).out
+
+
+def test_a_token_that_is_refused_is_not_shown() -> None:
+    answer = call("validate", "quickstart", "--set", "channel.token=my secret of blanks")
+    assert answer.code == 2
+    assert answer.err.startswith("error: channel.token: cannot be sent in a header")
+    assert "my secret" not in answer.err

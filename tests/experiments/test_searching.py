@@ -106,6 +106,13 @@ def test_probes_of_another_search_are_refused_and_kept(tmp_path: Path) -> None:
     assert log.read_text() == text
 
 
+@pytest.mark.parametrize("damage", [b"nonsense\n", b"\xff\xfe\n", b"{}\n", b"[1]\n"])
+def test_damaged_probes_are_refused(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "probes.ndjson").write_bytes(damage)
+    with pytest.raises(UsageError, match="does not fit this search"):
+        searching(tmp_path).run()
+
+
 LATE = {
     "instance": 0,
     "stream": "purchases",

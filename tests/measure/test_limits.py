@@ -39,7 +39,7 @@ def assert_advised_setting_exists(key: str, value: str) -> None:
     setting = {name: yaml.safe_load(value)}
     if section == "system":
         # Which CPUs exist depends on the machine of the test.
-        assert SparkSystem(**{**setting, "cpus": []})
+        assert SparkSystem(**{**setting, "cpus": None})
         assert name in SparkSystem.model_fields
     elif section == "load":
         assert Load(**{"rate": 1.0, **setting})

@@ -13,7 +13,13 @@ from pathlib import Path
 import click
 
 from streamgauge.cli.terminal import Session
-from streamgauge.errors import ExitCode, RunInterrupted, StreamgaugeError
+from streamgauge.errors import (
+    LONGEST_FIX,
+    ExitCode,
+    RunInterrupted,
+    StreamgaugeError,
+    shortened,
+)
 
 BROKEN_PIPE = 141
 """The exit code that a shell reports for a program whose reader has ended."""
@@ -101,9 +107,9 @@ def _print(
     log: Path | None = None,
     label: tuple[str, str] = ("error:", "bold red"),
 ) -> None:
-    session.note(label, f" {cause}")
+    session.note(label, f" {shortened(cause)}")
     if fix:
-        session.note(("fix:", "bold"), f" {fix}")
+        session.note(("fix:", "bold"), f" {shortened(fix, LONGEST_FIX)}")
     if log is not None:
         session.note(("log:", "bold"), f" {log}")
 

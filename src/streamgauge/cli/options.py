@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from streamgauge.experiments.planning.study import Study
 
+
+class PossiblePath(click.Path):
+    """Refuses what no file system takes, such as a NUL or a name of 300 letters."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                Path(value).stat()
+            return super().convert(value, param, ctx)
+        except OSError as error:
+            self.fail(f"{value!r} cannot be a path: {error.strerror}", param, ctx)
+        except ValueError as error:
+            self.fail(f"{value!r} cannot be a path: {error}", param, ctx)
+
+
 runs_dir = click.option(
     "--runs-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=PossiblePath(file_okay=False, path_type=Path),
     default="runs",
     show_default=True,
     envvar="STREAMGAUGE_RUNS_DIR",

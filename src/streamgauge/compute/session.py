@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_MASTER = re.compile(
+    r"local|local\[(\*|[1-9]\d{0,3})(,\s*[1-9]\d{0,3})?\]"
+    r"|local-cluster\[\s*[1-9]\d{0,3}\s*,\s*[1-9]\d{0,3}\s*,\s*[1-9]\d{0,6}\s*\]"
+    r"|yarn|(spark|k8s)://[!-~]+"
+)
+
+
+def _known_master(master: str) -> str:
+    if not _MASTER.fullmatch(master):
+        raise ValueError("must be local[n], local-cluster[n,cores,MB], spark://…, yarn or k8s://…")
+    return master
+
+
+Master = Annotated[str, AfterValidator(_known_master)]
 
 
 def is_local(master: str) -> bool:

@@ -39,7 +39,7 @@ class DirectChannel(Channel):
     listen: str = Field(default="127.0.0.1", description="address; beyond loopback TLS is required")
     certificate: Path | None = Field(default=None, description="PEM file, with private_key")
     private_key: Path | None = None
-    token: str | None = Field(default=None, min_length=16, description="default: a random one")
+    token: str | None = Field(default=None, description="default: a random one")
 
     def resolved(self, base: Path) -> DirectChannel:
         files = {"certificate": self.certificate, "private_key": self.private_key}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from pathlib import Path
@@ -15,6 +16,7 @@ from streamgauge.errors import ExperimentError
 from streamgauge.models import StrictModel
 
 _HEADER = "authorization"
+_TOKEN = re.compile("[!-~]{16,1024}")
 
 
 class Listen(StrictModel):
@@ -40,11 +42,17 @@ class Listen(StrictModel):
                 "or listen on 127.0.0.1",
             )
         for key, path in files.items():
-            if path is not None and not path.is_file():
+            if path is not None and not _is_file(path):
                 raise ExperimentError(f"channel.{key}", f"there is no file {path}")
         if len(missing) == 1:
             fix = "give both for TLS, or neither"
             raise ExperimentError(f"channel.{missing[0]}", "is missing", fix=fix)
+        if token is not None and not _TOKEN.fullmatch(token):
+            raise ExperimentError(
+                "channel.token",
+                "cannot be sent in a header, or is guessed too easily",
+                fix="use 16 to 1,024 visible ASCII characters without blanks, or leave it out",
+            )
         return cls(host=host, token=token or secrets.token_hex(16), **files)
 
     def server_arguments(self) -> dict[str, Any]:
@@ -86,6 +94,14 @@ class Endpoint(StrictModel):
         return flight.FlightCallOptions(
             headers=[(_HEADER.encode(), f"Bearer {self.token}".encode())]
         )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # Such as a name that is too long.
+        return False
 
 
 def _is_loopback(host: str) -> bool:

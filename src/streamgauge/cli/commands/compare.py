@@ -34,7 +34,7 @@ _LONGEST_NAME = 200
 )
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.PossiblePath(dir_okay=False, path_type=Path),
     help="File of the comparison page; by default compare-BASE-OTHER.html among the runs.",
 )
 @options.runs_dir

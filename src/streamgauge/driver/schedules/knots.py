@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.driver.schedules.base import Schedule
 from streamgauge.driver.schedules.exact import MAX_QUOTIENT, multiply_divide
-from streamgauge.driver.schedules.parameters import require_possible
+from streamgauge.driver.schedules.parameters import require_possible, require_possible_peak
 
 BILLIONTHS = 10**9
 
@@ -97,6 +97,7 @@ def piecewise(
     """
     starts = [start for start in starts_us if start < duration_us]
     knots = [*starts, duration_us]
+    require_possible_peak(rate * max(factors[: len(starts)]) / BILLIONTHS)
     # Python's integers, because billionths of a day in microseconds overflow 64 bits.
     segments = zip(factors, starts, knots[1:], strict=False)
     done = accumulate((factor * (end - start) for factor, start, end in segments), initial=0)

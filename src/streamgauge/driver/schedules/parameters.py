@@ -67,6 +67,16 @@ def require_possible(events: int, most: int = MAX_EVENTS) -> None:
         )
 
 
+def require_possible_peak(rate_per_s: Fraction) -> None:
+    """Refuses a schedule that is at some time faster than any load may be."""
+    if rate_per_s > MAX_RATE_PER_S:
+        raise ExperimentError(
+            "load.schedule",
+            f"its highest rate would be {float(rate_per_s):,.0f} events per second",
+            fix=f"lower the rate or the factors; up to {MAX_RATE_PER_S:,.0f} are possible",
+        )
+
+
 def _within(
     key: str,
     value: Any,

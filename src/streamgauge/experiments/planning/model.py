@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from streamgauge.compute.session import Master
 from streamgauge.experiments.planning.thresholds import Threshold
 from streamgauge.measure.search.settings import SHORTEST_PROBE_US
 from streamgauge.report.cases import SEARCH
@@ -160,11 +161,11 @@ class Load(_Section):
 
 class SearchSection(_Section):
     precision: Share = Field(default=0.05, ge=0.005, le=0.5, description="of the maximum")
-    start: Count | None = Field(
-        default=None, gt=0, le=HIGHEST_RATE, description="first guess; default: 100,000 per second"
-    )
     highest: Count = Field(
         default=50e6, gt=0, le=HIGHEST_RATE, description="no higher rate is offered"
+    )
+    start: Count | None = Field(
+        default=None, gt=0, le=HIGHEST_RATE, description="first guess; default: 100,000 per second"
     )
     probe: DurationUs = Field(
         default=25 * SECOND_US, ge=SHORTEST_PROBE_US, description="length of a probe, at most"
@@ -179,6 +180,14 @@ class SearchSection(_Section):
         default=None,
         description="of load; afterwards the search only confirms; default: twice the usual",
     )
+
+    @field_validator("start")
+    @classmethod
+    def _may_be_offered(cls, start: float | None, info: ValidationInfo) -> float | None:
+        highest = info.data.get("highest")
+        if start is not None and highest is not None and start > highest:
+            raise ValueError(f"must be at most `search.highest`, {highest:,.10g} per second")
+        return start
 
 
 class FigureSection(_Section):
@@ -234,7 +243,7 @@ class Experiment(_Section):
     warm_up: WarmUp = Field(default=0.25, description="left out of the latencies")
     thresholds: list[Threshold] = []
     timeouts: Timeouts = Timeouts()
-    measure_master: str = Field(default="local[*]", description="Spark for the calculation")
+    measure_master: Master = Field(default="local[*]", description="Spark for the calculation")
     repeat: WholeNumber = Field(default=1, ge=1, le=1_000, description="trials of every case")
     vary: dict[str, list[Any]] = Field(
         default={}, description="settings and their values; every combination is a case"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel
 
-from streamgauge.errors import UsageError
+from streamgauge.errors import ComponentError, UsageError
 from streamgauge.measure.summary import (
     Series,
     Status,
@@ -22,6 +23,8 @@ from streamgauge.measure.summary import (
     read_trial_summary,
 )
 
+Model = TypeVar("Model", bound=BaseModel)
+Content = TypeVar("Content")
 LATEST = "latest"
 DEFAULT_RUNS = Path("runs")
 
@@ -46,6 +49,15 @@ class RunDirectory:
     @classmethod
     def create(cls, runs: Path, name: str, today: datetime) -> RunDirectory:
         """`runs/<date>-<n>-<name>`, and `runs/latest` that points at it."""
+        try:
+            return cls._create(runs, name, today)
+        except (OSError, ValueError) as error:
+            cause = getattr(error, "strerror", None) or error
+            fix = "choose a folder that can be written to (--runs-dir), or make room on its disk"
+            raise ComponentError(f"cannot make a run in {runs}: {cause}", fix=fix) from error
+
+    @classmethod
+    def _create(cls, runs: Path, name: str, today: datetime) -> RunDirectory:
         runs.mkdir(parents=True, exist_ok=True)
         day = today.strftime("%Y-%m-%d")
         taken = [re.match(rf"{day}-(\d+)-", entry.name) for entry in runs.iterdir()]
@@ -55,7 +67,7 @@ class RunDirectory:
             directory.path.mkdir()
         except FileExistsError:
             # Another run has just taken the number.
-            return cls.create(runs, name, today)
+            return cls._create(runs, name, today)
         directory.logs.mkdir()
         unfinished = runs / f".{LATEST}-{directory.path.name}"
         unfinished.symlink_to(directory.path.name)
@@ -66,8 +78,10 @@ class RunDirectory:
     def open(cls, name: str, runs: Path) -> RunDirectory:
         """A run by its path or by its name below the runs folder."""
         for path in (Path(name), runs / name):
-            if (path / "experiment.yaml").is_file():
-                return cls(path.resolve())
+            # A name may be one that no file can have.
+            with suppress(OSError, ValueError):
+                if (path / "experiment.yaml").is_file():
+                    return cls(path.resolve())
         raise UsageError(f"there is no run `{name}`", fix="`streamgauge list runs` shows all runs")
 
     @classmethod
@@ -110,17 +124,29 @@ class RunDirectory:
                 f"{self.path} has no summary: the run was killed or is still running",
                 fix="choose another run; `streamgauge list runs` shows how each ended",
             ) from None
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                f"the summary of {self.path} cannot be read ({type(error).__name__})",
-                fix="it is damaged or of another version of streamgauge; run the experiment again",
-            ) from error
 
     def read_summary(self) -> Summary:
-        return read_summary(self.summary)
+        return written_by_a_run(self.summary, read_summary)
 
     def read_trial_summary(self) -> TrialSummary:
-        return read_trial_summary(self.summary)
+        return written_by_a_run(self.summary, read_trial_summary)
 
     def read_series(self) -> Series:
-        return Series.model_validate_json(self.series.read_text())
+        return written_by_a_run(self.series, read_json(Series))
+
+
+def read_json(model: type[Model]) -> Callable[[Path], Model]:
+    return lambda path: model.model_validate_json(path.read_text())
+
+
+def written_by_a_run(path: Path, read: Callable[[Path], Content]) -> Content:
+    """The content of a file; one that is damaged is refused by name."""
+    try:
+        return read(path)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{path} cannot be read ({type(error).__name__})",
+            fix="it is damaged or of another version of streamgauge; run the experiment again",
+        ) from error

@@ -22,7 +22,11 @@ from streamgauge.experiments.planning.study import Study, make_study
 from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.log import LogFile, RunLog, RunStarted, Subscriber, Warned
 from streamgauge.experiments.running.measurement import Measurement
-from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.experiments.running.run_directory import (
+    RunDirectory,
+    read_json,
+    written_by_a_run,
+)
 from streamgauge.experiments.running.station import Station
 from streamgauge.experiments.running.study_run import StudyRun
 from streamgauge.experiments.summarising.trial import RunState
@@ -102,7 +106,7 @@ def begun(run: str, runs_dir: Path) -> Begun:
         raise UsageError(
             f"`{run}` cannot be resumed: it has no {directory.origin.name}", fix="begin a new run"
         )
-    origin = Origin.model_validate_json(directory.origin.read_text())
+    origin = written_by_a_run(directory.origin, read_json(Origin))
     repeat = f"repeat it with `{origin.command}`"
     if directory.finished:
         raise UsageError(f"`{run}` is finished; there is nothing to resume", fix=repeat)

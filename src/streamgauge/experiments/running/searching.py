@@ -50,14 +50,14 @@ class Searching:
     def run(self) -> SearchResult:
         self.folder.mkdir(parents=True, exist_ok=True)
         search = Search(self.group.settings)
-        for logged in self._logged():
-            try:
+        try:
+            for logged in self._logged():
                 search.tell(logged)
-            except ValueError as error:
-                raise UsageError(
-                    f"{self._log} does not fit this search: {error}",
-                    fix="it was made by another version of streamgauge; begin a new run",
-                ) from None
+        except ValueError as error:
+            raise UsageError(
+                f"{self._log} does not fit this search: {error}",
+                fix="it is damaged or of another version of streamgauge; begin a new run",
+            ) from None
         while (order := search.next()) is not None:
             self._warm_up()
             number = len(search.result.tries) + 1

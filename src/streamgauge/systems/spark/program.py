@@ -39,7 +39,7 @@ def run(system: SparkSystem, scratch: Path, console: Console) -> None:
     from streamgauge.compute.session import open_session
 
     console.emit("phase", name="starting Spark")
-    spark = open_session("streamgauge", system.master, scratch, system.settings())
+    spark = open_session("streamgauge", system.url, scratch, system.settings())
     console.emit("up")
     known: list[QueryConfig] = []
     work: _Work | None = None

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 
 from streamgauge.channels.base import Connector
 from streamgauge.compute.java import find_java
-from streamgauge.compute.session import is_local, spark_env
+from streamgauge.compute.session import Master, is_local, spark_env
 from streamgauge.errors import ExperimentError
 from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
@@ -62,10 +62,9 @@ class SparkSystem(System):
     # a third less in its first ten seconds than after them.
     warm_up_us: ClassVar[int] = 30 * SECOND_US
 
-    master: str = Field(
-        default="local[2]",
-        min_length=1,
-        description="local[n], local-cluster[…], spark://…, yarn, k8s://…",
+    master: Master | None = Field(
+        default=None,
+        description="local[n], local-cluster[…], spark://…, yarn, k8s://…; default: local[2]",
     )
     cluster: Cluster | None = Field(
         default=None, description="start a standalone cluster, instead of `master`"
@@ -87,7 +86,9 @@ class SparkSystem(System):
     rehearsal: WholeNumber = Field(
         default=8, ge=0, le=1_000, description="batches of made-up events before the run"
     )
-    cpus: list[WholeNumber] = Field(default=[], description="CPUs to pin the program to")
+    cpus: list[WholeNumber] | None = Field(
+        default=None, min_length=1, description="CPUs to pin the program to; default: any"
+    )
     conf: Conf = Field(default={}, description="any spark.* setting")
 
     @field_validator("memory")
@@ -99,11 +100,11 @@ class SparkSystem(System):
 
     @field_validator("cpus")
     @classmethod
-    def _existing_cpus(cls, cpus: list[int]) -> list[int]:
+    def _existing_cpus(cls, cpus: list[int] | None) -> list[int] | None:
         # A container may have only some of the machine's CPUs.
         on_linux = hasattr(os, "sched_getaffinity")
         usable = os.sched_getaffinity(0) if on_linux else set(range(os.cpu_count() or 1))
-        for cpu in cpus:
+        for cpu in cpus or ():
             if cpu not in usable:
                 known = ", ".join(map(str, sorted(usable)))
                 raise ValueError(f"there is no CPU {cpu} to be used here; there are {known}")
@@ -118,12 +119,18 @@ class SparkSystem(System):
         return conf
 
     def check(self) -> None:
+        if self.cluster is not None and self.master is not None:
+            raise ExperimentError(
+                "system.cluster",
+                f"is started for the run, so `system.master` ({self.master}) has no effect",
+                fix="leave one of them out; `--set system.master=null` removes that of a file",
+            )
         # Program and executor are one process, whose threads only the master's name counts.
-        one_jvm = self.master == "local" or self.master.startswith("local[")
+        one_jvm = self.url == "local" or self.url.startswith("local[")
         if self.cores is not None and self.cluster is None and one_jvm:
             raise ExperimentError(
                 "system.cores",
-                f"has no effect with the master `{self.master}`",
+                f"has no effect with the master `{self.url}`",
                 fix=f"leave it out, and set `system.master=local[{self.cores}]`",
             )
 
@@ -143,7 +150,8 @@ class SparkSystem(System):
         )
         cores = {} if self.cores is None else {"spark.cores.max": self.cores}
         conf = {**cluster.session_conf(), **cores, **self.conf}
-        on_cluster = self.model_copy(update={"master": cluster.url, "conf": conf})
+        at = {"master": cluster.url, "cluster": None, "shuffle_partitions": self.keyed_tasks}
+        on_cluster = self.model_copy(update={**at, "conf": conf})
         launch = on_cluster._launch(context)
         return RunningProgram(launch, context.timeout_s, context.tell, services, cluster.processes)
 
@@ -156,8 +164,8 @@ class SparkSystem(System):
             module_argv("streamgauge.systems.spark.program", str(path), str(context.scratch)),
             log=context.logs / "spark.log",
             launcher=context.launcher,
-            env={**find_java().env(context.scratch), **spark_env(self.master)},
-            cpus=self.cpus,
+            env={**find_java().env(context.scratch), **spark_env(self.url)},
+            cpus=self.cpus or (),
         )
 
     def settings(self) -> dict[str, str]:
@@ -183,14 +191,21 @@ class SparkSystem(System):
         return settings
 
     @property
+    def url(self) -> str:
+        """Of the master that the program connects to."""
+        return self.master or "local[2]"
+
+    @property
     def cores_used(self) -> int:
         if self.cluster is not None:
             return self.cores or self.cluster.workers * self.cluster.cores
-        numbers = re.findall(r"\d+", self.master) if self.master.startswith("local") else []
-        if self.master.startswith("local-cluster") and len(numbers) >= 2:
+        numbers = re.findall(r"\d+", self.url) if is_local(self.url) else []
+        if self.url.startswith("local-cluster"):
             return int(numbers[0]) * int(numbers[1])
-        if self.master == "local[*]":
+        if self.url.startswith("local[*"):
             return os.cpu_count() or 1
+        if self.url == "local":
+            return 1
         return int(numbers[0]) if numbers else self.cores or 2
 
     @property
@@ -203,7 +218,7 @@ class SparkSystem(System):
 
     @property
     def runs_here(self) -> bool:
-        return self.cluster is not None or is_local(self.master)
+        return self.cluster is not None or is_local(self.url)
 
     def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:
         return spark_limits(
