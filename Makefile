@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 3
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check format bench clean
 
 help:
 	@echo "make demo    one run on Spark, from nothing to a validated report (about 3 minutes)"
 	@echo "make test    the whole test suite"
 	@echo "make check   format, lint and types"
+	@echo "make format  formats the source as make check wants it"
 	@echo "make bench   speed, as ratios taken in one run"
 	@echo "make setup   .venv with streamgauge in it"
 	@echo "make clean   removes .venv, caches and runs"
@@ -36,9 +37,13 @@ test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 check: $(VENV)/.installed-dev
-	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff format --check . || { echo "fix: make format"; exit 1; }
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	@$(BIN)/ruff check --select I --fix --quiet .
+	@$(BIN)/ruff format .
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks

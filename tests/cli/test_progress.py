@@ -8,7 +8,7 @@ from rich.console import Console
 
 from streamgauge.cli.progress import LiveDisplay, PlainLines, watcher
 from streamgauge.cli.terminal import Session
-from streamgauge.experiments.running.log import Progress
+from streamgauge.experiments.running.log import Interrupted, Progress
 
 RUN = Path("runs/2026-01-02-1-quickstart")
 
@@ -64,6 +64,25 @@ def test_plain_lines_come_every_five_seconds_under_load(plain: tuple[Output, Pla
         "[5 s] load, offered 100,000/s, drained 99,000/s, queue 1,234, results 5,678, "
         "latency 842 ms, about 1 min 00 s left"
     )
+
+
+@pytest.mark.parametrize("kind", [PlainLines, LiveDisplay])
+def test_an_interrupt_is_acknowledged_at_once(kind: type[PlainLines | LiveDisplay]) -> None:
+    output = Output(terminal=kind is LiveDisplay)
+    display = kind(output.session, clock=output.clock)
+    with display.shown():
+        display(Interrupted())
+        assert "interrupted: stopping, what was measured is kept" in output.text
+
+
+def test_an_interrupt_of_the_writing_itself_does_no_harm(
+    plain: tuple[Output, PlainLines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_: object) -> None:
+        raise RuntimeError("reentrant call")
+
+    monkeypatch.setattr(Session, "note", write)
+    plain[1](Interrupted())
 
 
 def test_the_live_display_shows_phases_time_and_rates() -> None:

@@ -84,6 +84,9 @@ def test_ctrl_c_keeps_what_was_measured(run: subprocess.Popen[str], tmp_path: Pa
     output, errors = run.communicate(timeout=60)
     assert run.returncode == 130
     assert "Traceback" not in errors
+    acknowledged, *later = errors[errors.index("interrupted: stopping") :].splitlines()
+    assert acknowledged.endswith("Ctrl-C again ends at once")
+    assert later[0].endswith(" report")
     assert carrying(marks) == []
     assert list((tmp_path / "tmp").glob("streamgauge-*")) == []
     latest = tmp_path / "runs" / "latest"

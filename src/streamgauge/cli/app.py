@@ -16,7 +16,7 @@ from streamgauge.version import __version__
 
 PROGRAM = "streamgauge"
 COMMANDS = ("doctor", "list", "new", "validate", "run", "report", "compare", "clean")
-_COMPLETION = "_STREAMGAUGE_COMPLETE"
+COMPLETION = "_STREAMGAUGE_COMPLETE"
 
 
 class Commands(click.Group):
@@ -49,7 +49,8 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done and valid; 1 a threshold failed, or the rate was not sustained; "
     "2 wrong usage or experiment file; 3 results invalid or not validated; 4 void, the generator "
-    "itself was too slow; 5 a component did not start or died; 130 interrupted.",
+    "itself was too slow; 5 a component did not start or died; 130 interrupted.\n\n"
+    f'Completion in bash (zsh_source for zsh): eval "$({COMPLETION}=bash_source {PROGRAM})"',
 )
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 @click.pass_context
@@ -65,8 +66,8 @@ def commands(context: click.Context) -> None:
 def call(arguments: Sequence[str] | None, session: Session) -> int:
     """Runs a command line; errors, also those of click, are raised."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if _COMPLETION in os.environ:
-        commands.main(given, prog_name=PROGRAM, complete_var=_COMPLETION)
+    if COMPLETION in os.environ:
+        commands.main(given, prog_name=PROGRAM, complete_var=COMPLETION)
     with commands.make_context(PROGRAM, given, obj=session) as context:
         code = commands.invoke(context)
     return code if isinstance(code, int) else 0

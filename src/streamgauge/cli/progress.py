@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -18,6 +18,7 @@ from streamgauge.experiments.running.log import (
     PHASES,
     Event,
     Finished,
+    Interrupted,
     Progress,
     RunStarted,
     Warned,
@@ -51,6 +52,8 @@ class Watcher:
             self._session.note(f"warning: {event.text}")
         elif isinstance(event, Finished):
             self.finished()
+        elif isinstance(event, Interrupted):
+            self.interrupted()
 
     def started(self, run: Path) -> None:
         self._session.logs = run / "logs"
@@ -58,6 +61,12 @@ class Watcher:
     def progress(self, now: Progress) -> None: ...
 
     def finished(self) -> None: ...
+
+    def interrupted(self) -> None:
+        """Called by the handler of a signal, which may have interrupted the writing of a line."""
+        with suppress(RuntimeError, OSError):
+            text = "stopping, what was measured is kept; Ctrl-C again ends at once"
+            self._session.note(("interrupted: ", "bold yellow"), text)
 
 
 class PlainLines(Watcher):

@@ -32,14 +32,19 @@ class StoredRun:
         return "unreadable" if self.directory.summary.exists() else "unfinished"
 
 
-def stored_runs(runs: Path) -> list[StoredRun]:
-    """Every run directory below `runs`; other files and folders are left out."""
+def run_paths(runs: Path) -> list[Path]:
+    """What has the name of a run, the newest last."""
     if not runs.is_dir():
         return []
     named = [(match, path) for path in runs.iterdir() if (match := _NAME.fullmatch(path.name))]
     ordered = sorted(named, key=lambda pair: (pair[0][1], int(pair[0][2]), pair[1].name))
+    return [path for _, path in ordered if not path.is_symlink()]
+
+
+def stored_runs(runs: Path) -> list[StoredRun]:
+    """Every run directory below `runs`; other files and folders are left out."""
     found = []
-    for directory in (RunDirectory(path) for _, path in ordered if not path.is_symlink()):
+    for directory in map(RunDirectory, run_paths(runs)):
         # A run makes its folder of logs first and writes its experiment a moment later.
         if directory.experiment.is_file() or directory.logs.is_dir():
             try:

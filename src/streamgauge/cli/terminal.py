@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +23,10 @@ Part = str | Text | tuple[str, str]
 QUICK_STAMP = "quick run: the numbers are meaningless"
 _WIDTH_WITHOUT_TERMINAL = 400
 """Output that goes into a file or another program is not wrapped."""
+_GAP = 3
+"""Blanks between two columns."""
+_LEAST_LAST = 20
+"""The last column is wrapped to no less: it may hold a sentence."""
 
 
 class _Console(Console):
@@ -34,6 +39,26 @@ def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL
     return _Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def _widths(
+    rows: Sequence[Sequence[Text]], headings: Sequence[str], available: int
+) -> list[int] | None:
+    """Of the columns, such that no word is broken; None if the table is too wide for that."""
+    natural, least = [], []
+    for place, heading in enumerate(headings):
+        cells = max((row[place].cell_len for row in rows if place < len(row)), default=0)
+        words = max((cell_len(word) for word in heading.split()), default=0)
+        is_last = place == len(headings) - 1
+        natural.append(max(cells, cell_len(heading)))
+        least.append(max(min(cells, _LEAST_LAST) if is_last else cells, words))
+    widths, spare = natural, available - _GAP * (len(headings) - 1)
+    while sum(widths) > spare:
+        widest = max(range(len(widths)), key=lambda place: widths[place] - least[place])
+        if widths[widest] == least[widest]:
+            return None
+        widths[widest] -= 1
+    return widths
 
 
 @dataclass
@@ -56,14 +81,43 @@ class Session:
         self.say((text, style))
 
     def say_table(self, rows: Iterable[Sequence[str | Text]], *headings: str) -> None:
-        """A table without lines, so that it can be read, searched and cut."""
-        found = list(rows)
-        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+        """A table without lines, so that it can be read, searched and cut.
+
+        On a narrow terminal only headings and the last column are wrapped. Where that is not
+        enough, each row is a block of lines.
+        """
+        found = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+        heads = list(headings) or [""] * max(map(len, found), default=0)
+        widths = _widths(found, heads, self.out.width)
+        if widths is None:
+            if heads[0]:
+                self.say((heads[0], "bold"))
+            for row in found:
+                self._say_block(row, heads)
+            return
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
         table.show_header = bool(headings)
-        for heading in headings or [""] * max(map(len, found), default=0):
-            table.add_column(heading, overflow="fold")
+        for heading, width in zip(heads, widths, strict=True):
+            table.add_column(heading, overflow="fold", width=width)
         for row in found:
             table.add_row(*row)
+        self._say_lines(table)
+
+    def _say_block(self, row: Sequence[Text], headings: Sequence[str]) -> None:
+        """The first cell, and below it the others, each behind its heading."""
+        first, *others = row
+        self.say(first)
+        indent = len(first.plain) - len(first.plain.lstrip()) + 2
+        block = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
+        block.add_column()
+        block.add_column(overflow="fold")
+        for heading, cell in zip(headings[1:], others, strict=False):
+            if cell.plain:
+                block.add_row(" " * indent + heading, cell)
+        if block.row_count:
+            self._say_lines(block)
+
+    def _say_lines(self, table: Table) -> None:
         with self.out.capture() as captured:
             self.out.print(table)
         for line in captured.get().splitlines():

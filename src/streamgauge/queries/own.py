@@ -8,6 +8,7 @@ Without an oracle of the user's, results are compared with the same function run
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamgauge.cli import options
+from streamgauge.cli import completion, options
 from streamgauge.cli.terminal import Session, written
 from streamgauge.errors import ExitCode, UsageError
 
@@ -22,8 +22,8 @@ _LONGEST_NAME = 200
 
 
 @click.command("compare")
-@click.argument("base")
-@click.argument("others", nargs=-1, metavar="OTHER...")
+@click.argument("base", shell_complete=completion.runs)
+@click.argument("others", nargs=-1, metavar="OTHER...", shell_complete=completion.runs)
 @click.option(
     "--fail-if",
     "expressions",

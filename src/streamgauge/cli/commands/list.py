@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.text import Text
 
-from streamgauge.cli import options
+from streamgauge.cli import completion, options
+from streamgauge.cli.completion import KINDS, RUNS
 from streamgauge.cli.terminal import QUICK_STAMP, Session
 from streamgauge.errors import UsageError
 from streamgauge.hints import did_you_mean
@@ -18,14 +19,12 @@ if TYPE_CHECKING:
     from streamgauge.cli.catalogue import Entry
     from streamgauge.cli.stored_runs import StoredRun
 
-KINDS = ("experiments", "queries", "channels", "systems", "policies", "schedules")
-RUNS = "runs"
 Named = TypeVar("Named", "Entry", "StoredRun")
 
 
 @click.command("list")
-@click.argument("kind", required=False, metavar="[KIND]")
-@click.argument("name", required=False, metavar="[NAME]")
+@click.argument("kind", required=False, metavar="[KIND]", shell_complete=completion.kinds)
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completion.names)
 @options.runs_dir
 @options.as_json
 @click.pass_obj

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from streamgauge.cli import options
+from streamgauge.cli import completion, options
 from streamgauge.cli.terminal import Session, written
 from streamgauge.errors import UsageError
 
 
 @click.command("report")
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=completion.runs)
 @options.runs_dir
 @click.option("--open", "open_it", is_flag=True, help="Show it in the web browser.")
 @click.pass_obj

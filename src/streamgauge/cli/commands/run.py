@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamgauge.cli import options
+from streamgauge.cli import completion, options
 from streamgauge.cli.terminal import QUICK_STAMP, Session
 from streamgauge.errors import StreamgaugeError, UsageError
 
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.argument("experiment", required=False)
+@click.argument("experiment", required=False, shell_complete=completion.experiments)
 @options.settings
 @options.quick
 @options.as_json
 @options.runs_dir
 @click.option("--dry-run", is_flag=True, help="Print the resolved plan and start nothing.")
-@click.option("--resume", metavar="RUN", help="Go on with a sweep or search that was interrupted.")
+@click.option(
+    "--resume",
+    metavar="RUN",
+    help="Go on with a sweep or search that was interrupted.",
+    shell_complete=completion.runs,
+)
 @click.pass_obj
 def command(
     session: Session,

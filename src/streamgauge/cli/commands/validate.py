@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from streamgauge.cli import options
+from streamgauge.cli import completion, options
 from streamgauge.cli.terminal import Session
 from streamgauge.errors import ExperimentError, StreamgaugeError
 
 
 @click.command("validate")
-@click.argument("experiment")
+@click.argument("experiment", shell_complete=completion.experiments)
 @options.settings
 @options.quick
 @options.as_json

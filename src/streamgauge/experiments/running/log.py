@@ -35,6 +35,11 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True)
+class Interrupted(Event):
+    """Ctrl-C or SIGTERM; the run now stops, which takes some seconds. Comes at any time."""
+
+
+@dataclass(frozen=True)
 class TrialStarted(Event, kind="run"):
     command: str
 

@@ -20,7 +20,14 @@ from streamgauge.errors import ExitCode, RunInterrupted, StreamgaugeError, Usage
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import Study, make_study
 from streamgauge.experiments.running.environment import Environment
-from streamgauge.experiments.running.log import LogFile, RunLog, RunStarted, Subscriber, Warned
+from streamgauge.experiments.running.log import (
+    Interrupted,
+    LogFile,
+    RunLog,
+    RunStarted,
+    Subscriber,
+    Warned,
+)
 from streamgauge.experiments.running.measurement import Measurement
 from streamgauge.experiments.running.run_directory import (
     RunDirectory,
@@ -79,7 +86,7 @@ class Begun:
         new_state = partial(RunState, self.origin.command, self.origin.quick, environment, warnings)
         subscriber(RunStarted(directory.path))
         try:
-            with interruptible():
+            with interruptible(subscriber):
                 _warn_if_busy(warn)
                 with Station(directory.logs, warn) as station:
                     if study.is_single:
@@ -118,7 +125,7 @@ def begun(run: str, runs_dir: Path) -> Begun:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(subscriber: Subscriber) -> Iterator[None]:
     """Ctrl-C and SIGTERM become `RunInterrupted`; a second one ends everything at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -132,6 +139,7 @@ def interruptible() -> Iterator[None]:
     def interrupt(_: int, __: FrameType | None) -> None:
         for number in signals:
             signal.signal(number, at_once)
+        subscriber(Interrupted())
         fix = "what was measured until then is in the run directory"
         raise RunInterrupted("interrupted", fix=fix)
 
