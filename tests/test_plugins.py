@@ -37,7 +37,7 @@ def test_a_file_that_ends_the_interpreter_is_refused(
         ("import os\n\npart = F.lit(1)", "mine.py:3 NameError: name 'F' is not", "import that"),
         (
             "from streamgauge import Keys\nKeys(size=0)",
-            "mine.py:2 Keys: size: Input should be greater than or equal to 1",
+            "mine.py:2 Keys.size: Input should be greater than or equal to 1",
             "correct that line",
         ),
     ],
@@ -56,3 +56,13 @@ def test_a_file_that_is_not_there_is_no_fault_of_a_line(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=r"cannot load `mine.py`: no file") as caught:
         plugins.load("queries", "mine.py:part", key="workload.query", base=tmp_path)
     assert "relative to the experiment file" in caught.value.fix
+
+
+def test_a_wrong_column_in_a_file_is_named_with_its_cause(tmp_path: Path) -> None:
+    """And not with the page of pydantic about it."""
+    column = 'Choice(values=("a", "b"), weights=(0.5, 0.4))'
+    (tmp_path / "mine.py").write_text(f"from streamgauge import Choice\n\nCHOICE = {column}\n")
+    with pytest.raises(ExperimentError) as caught:
+        plugins.load("queries", "mine.py:part", key="workload.query", base=tmp_path)
+    cause = "mine.py:3 Choice: the weights add up to 0.9; they are shares and must add up to 1"
+    assert caught.value.problem.endswith(cause)

@@ -12,7 +12,18 @@ from streamgauge.version import __version__
 
 if TYPE_CHECKING:
     from streamgauge.errors import StreamgaugeError
-    from streamgauge.events.columns import Choice, Keys, Real, Whole
+    from streamgauge.events.columns import (
+        Choice,
+        Flag,
+        Json,
+        Keys,
+        Object,
+        Real,
+        Time,
+        Uuid,
+        Whole,
+        Words,
+    )
     from streamgauge.events.sources import StreamSpec, recorded, text
     from streamgauge.events.spec import DataSet, event_spec
     from streamgauge.experiments.api import Result, resume, run
@@ -21,7 +32,18 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "errors": ("StreamgaugeError",),
-    "events.columns": ("Choice", "Keys", "Real", "Whole"),
+    "events.columns": (
+        "Choice",
+        "Flag",
+        "Json",
+        "Keys",
+        "Object",
+        "Real",
+        "Time",
+        "Uuid",
+        "Whole",
+        "Words",
+    ),
     "events.sources": ("StreamSpec", "recorded", "text"),
     "events.spec": ("DataSet", "event_spec"),
     "experiments.api": ("Result", "resume", "run"),
@@ -33,14 +55,20 @@ _NAMES = {
 __all__ = [
     "Choice",
     "DataSet",
+    "Flag",
+    "Json",
     "Keys",
+    "Object",
     "Real",
     "Result",
     "Service",
     "StreamSpec",
     "StreamgaugeError",
     "Table",
+    "Time",
+    "Uuid",
     "Whole",
+    "Words",
     "__version__",
     "event_spec",
     "query",

@@ -13,8 +13,10 @@ import pyarrow as pa
 import pytest
 
 from streamgauge.channels.direct.protocol import QueueClient
+from streamgauge.events.sources import Source
 from streamgauge.systems.spark.direct import CONFIG, DirectSource, SourceConfig, read_events
 from tests.channels.test_direct import served
+from tests.events.every_kind import EVERY_KIND
 from tests.loads import START_US, load_of
 
 if TYPE_CHECKING:
@@ -101,17 +103,20 @@ def test_every_event_arrives_once(session: SparkSession, tmp_path: Path) -> None
     assert len(set(times)) == 50_000
 
 
+@pytest.mark.parametrize("source", [None, EVERY_KIND], ids=["gaming", "every kind of column"])
 def test_events_come_out_of_their_packs_as_they_were_made(
-    session: SparkSession, tmp_path: Path
+    session: SparkSession, tmp_path: Path, source: Source | None
 ) -> None:
-    rows, _ = consume(session, tmp_path, lambda source: source)
-    load = load_of(rate_per_s=10_000, instances=1)
+    streams = {"purchases": source} if source else None
+    rows, _ = consume(session, tmp_path, lambda source: source, streams=streams)
+    load = load_of(streams, rate_per_s=10_000, instances=1)
     made = load.build().feeds[0].events.batch(0, 50_000)
     assert rows.schema.names == made.schema.names
     began = rows["event_time"][0].value
     times = rows["event_time"].cast(pa.int64()).to_numpy() - began
     assert (times == made["event_time"].cast(pa.int64()).to_numpy()).all()
     for name in made.schema.names[1:]:
+        assert rows[name].type == made[name].type, name
         assert rows[name].combine_chunks().equals(made[name]), name
 
 

@@ -40,7 +40,7 @@ class Distribution:
     def draw(self, random: NDArray[np.uint32]) -> NDArray[np.int32]:
         """One value for each 32-bit random number."""
         if self.name == "single":
-            return np.zeros(len(random), dtype=np.int32)
+            return np.zeros(random.shape, dtype=np.int32)
         if self.name == "uniform":
             return ((random * np.uint64(self.count)) >> np.uint64(32)).astype(np.int32)
         if self.count <= DIRECT_COUNT:

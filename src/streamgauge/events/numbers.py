@@ -26,10 +26,20 @@ class InstanceShare:
     part: int = 0
     parts: int = 1
 
-    def random(self, block: int, column: int) -> NDArray[np.uint32]:
-        """The 32-bit random numbers of one column, for a whole block of events."""
+    def random(
+        self, block: int, column: int, low: int, high: int, numbers: int = 1
+    ) -> NDArray[np.uint32]:
+        """So many 32-bit random numbers for each of the events [low, high) of a block.
+
+        Several numbers per event take the place of so many columns.
+        """
+        skipped, first = divmod(low * numbers, _PER_COUNT)
+        wanted = first + (high - low) * numbers
         philox = np.random.Philox(
-            counter=np.array([column * (BLOCK // _PER_COUNT), block, 0, 0], dtype=np.uint64),
+            counter=np.array(
+                [column * (BLOCK // _PER_COUNT) + skipped, block, 0, 0], dtype=np.uint64
+            ),
             key=np.array([self.seed & MASK, self.instance], dtype=np.uint64),
         )
-        return philox.random_raw(BLOCK // 2).astype("<u8", copy=False).view("<u4")
+        made = philox.random_raw((wanted + 1) // 2).astype("<u8", copy=False).view("<u4")
+        return made[first:wanted]

@@ -21,6 +21,7 @@ from pydantic import Field, field_validator, model_validator
 
 from streamgauge.errors import ExperimentError
 from streamgauge.events.columns import Column
+from streamgauge.events.columns.objects import fields_of
 from streamgauge.events.numbers import BLOCK, InstanceShare
 from streamgauge.models import StrictModel
 
@@ -32,7 +33,7 @@ EVENT_TIME = "event_time"
 _EVENT_TIME_FIELD = pa.field(EVENT_TIME, pa.timestamp("us", tz="UTC"), nullable=False)
 
 Drawn = list[NDArray[Any]]
-"""Whole numbers that decide the values of events: an array per column, or one of row numbers."""
+"""Whole numbers that decide the values of events: a row for each event in every array."""
 
 
 class EventSource(StrictModel):
@@ -62,7 +63,7 @@ class EventSource(StrictModel):
     @property
     def meaning(self) -> dict[str, Any]:
         """What its numbers stand for; a part of the hash of the input."""
-        return self.model_dump(exclude={"kind"})
+        return self.model_dump(mode="json", exclude={"kind"})
 
     @abstractmethod
     def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
@@ -95,29 +96,32 @@ class StreamSpec(EventSource):
         return self
 
     @property
-    def made(self) -> dict[int, Column]:
-        """The columns that are made, by their place among all of them."""
-        places = enumerate(self.columns.items())
-        return {at: one for at, (name, one) in places if self.reads is None or name in self.reads}
+    def made(self) -> dict[str, Column]:
+        """The columns that are read."""
+        columns = self.columns.items()
+        return {name: one for name, one in columns if self.reads is None or name in self.reads}
 
     @property
     def schema(self) -> pa.Schema:
-        names = list(self.columns)
-        # Without null values Spark leaves out its checks for them.
-        fields = [pa.field(names[at], one.arrow_type, False) for at, one in self.made.items()]
-        return pa.schema([_EVENT_TIME_FIELD, *fields])
+        return pa.schema([_EVENT_TIME_FIELD, *fields_of(self.made)])
 
     @property
     def random_columns(self) -> int:
-        return len(self.columns)
+        return sum(leaf.numbers for one in self.columns.values() for leaf in one.leaves)
 
     def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
-        made = self.made.items()
-        return [column.draw(share.random(block, place)[low:high]) for place, column in made]
+        drawn, place = [], 0
+        for name, column in self.columns.items():
+            for leaf in column.leaves:
+                if self.reads is None or name in self.reads:
+                    random = share.random(block, place, low, high, leaf.numbers)
+                    drawn.append(leaf.draw(random))
+                place += leaf.numbers
+        return drawn
 
     def decode(self, drawn: Drawn) -> list[pa.Array]:
-        columns = self.made.values()
-        return [column.decode(values) for column, values in zip(columns, drawn, strict=True)]
+        left = iter(drawn)
+        return [column.build(left) for column in self.made.values()]
 
 
 class _FileSource(EventSource):

@@ -81,7 +81,7 @@ class EventStream:
         """Event times and drawn numbers of the places [low, high) of one block."""
         times = self.clock.times_us(block * BLOCK + low, block * BLOCK + high)
         if self.disorder_us:
-            random = self._share.random(block, self.source.random_columns)[low:high]
+            random = self._share.random(block, self.source.random_columns, low, high)
             behind = (random * np.uint64(self.disorder_us + 1)) >> np.uint64(32)
             times = times - behind.astype(np.int64)
         return times, self.source.draw(self._share, block, low, high)
