@@ -8,17 +8,25 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.channel import measure_channel
-from benchmarks.generation import measure_generation
+from benchmarks.generation import measure_columns, measure_generation
 from benchmarks.results import Figure
 from benchmarks.search import measure_search
 from benchmarks.validation import measure_validation
 from streamgauge.processes.component import LARGE_ARRAYS
 
+MEASURES = (
+    measure_generation,
+    measure_columns,
+    measure_search,
+    measure_channel,
+    measure_validation,
+)
+
 
 def main() -> int:
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="streamgauge-bench-") as folder:
-        for measure in (measure_generation, measure_search, measure_channel, measure_validation):
+        for measure in MEASURES:
             print(f"\n{(measure.__doc__ or '').splitlines()[0]}", flush=True)
             for figure in measure(Path(folder)):
                 print(f"  {figure}", flush=True)

@@ -37,7 +37,7 @@ def test_a_file_that_ends_the_interpreter_is_refused(
         ("import os\n\npart = F.lit(1)", "mine.py:3 NameError: name 'F' is not", "import that"),
         (
             "from streamgauge import Keys\nKeys(size=0)",
-            "mine.py:2 Keys.size: Input should be greater than or equal to 1",
+            "mine.py:2 Keys: size: Input should be greater than or equal to 1",
             "correct that line",
         ),
     ],

@@ -29,8 +29,8 @@ def cause_of(error: BaseException) -> str:
     name, text = type(error).__name__, str(error)
     if isinstance(error, ValidationError):
         details = error.errors()[0]
-        name = ".".join([error.title, *map(str, details["loc"])])
-        text = details["msg"].removeprefix("Value error, ")
+        name, message = error.title, details["msg"].removeprefix("Value error, ")
+        text = ": ".join([*filter(None, [".".join(map(str, details["loc"]))]), message])
     elif _TRACEBACK in text:
         # The innermost traceback, such as that of a Python worker: the cause is at its end.
         lines = text.rpartition(_TRACEBACK)[2].splitlines()

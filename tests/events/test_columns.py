@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from streamgauge import Choice, Flag, Keys, StreamSpec, Time, Uuid, Words
+from streamgauge import Choice, Flag, Keys, Object, StreamSpec, Time, Uuid, Words
 from streamgauge.errors import ExperimentError
 from streamgauge.events.columns import Column
 from streamgauge.events.columns.objects import KINDS, MAX_DEPTH
@@ -293,6 +294,17 @@ def test_what_is_just_right_is_accepted() -> None:
         assert validated(StreamSpec, {"columns": {"it": column}}).columns["it"]
 
 
-def test_a_column_can_be_written_as_a_mapping() -> None:
-    spec = StreamSpec(columns={"it": {"kind": "keys", "size": 5}})
-    assert spec == StreamSpec(columns={"it": Keys(size=5)})
+def test_columns_can_be_read_from_a_file() -> None:
+    text = """
+        sensor: {kind: keys, size: 5}
+        place:
+          kind: object
+          columns:
+            since: {kind: time, low: 2024-01-01, high: 2024-02-01 12:00:00, step: 1 h}
+            dark: {kind: flag, share: 20 %}
+    """
+    since = Time(low="2024-01-01", high="2024-02-01T12:00:00Z", step="1 h")
+    inner = {"since": since, "dark": Flag(share=0.2)}
+    assert StreamSpec(columns=yaml.safe_load(text)) == StreamSpec(
+        columns={"sensor": Keys(size=5), "place": Object(columns=inner)}
+    )

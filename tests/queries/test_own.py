@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 import streamgauge
 from streamgauge.errors import ExperimentError
 from streamgauge.queries.gaming.aggregation import AggregationQuery
+from tests.events.every_kind import EVERY_KIND
 from tests.loads import replay_of
 
 if TYPE_CHECKING:
@@ -130,3 +132,27 @@ def test_an_oracle_takes_the_same_parameters() -> None:
     query.with_parameters(least=1)
     with pytest.raises(ExperimentError, match=r"<string>:1 .* does not take `window`"):
         query.with_parameters(window="2 s")
+
+
+def test_a_query_can_read_into_objects_and_json_text(spark: SparkSession) -> None:
+    @streamgauge.query(events=EVERY_KIND, keys=["reading"])
+    def inside(events: Any) -> Any:
+        return events.selectExpr(
+            "reading",
+            "alarm",
+            "unix_micros(installed) AS installed",
+            "place.at.x AS x",
+            "get_json_object(message, '$.inner.level') AS level",
+            "event_time AS latest_event_time",
+        )
+
+    query = inside.with_parameters()
+    replay = replay_of(query, rate_per_s=100)
+    found = {row["reading"]: row for row in query.expected(spark, replay).collect()}
+    made = [row for part in replay.slices("events") for row in replay.batch(part).to_pylist()]
+    assert len(found) == len(made) == 500
+    for one in made:
+        row = found[one["reading"]]
+        assert (row["alarm"], row["x"]) == (one["alarm"], one["place"]["at"]["x"])
+        assert row["installed"] == one["installed"].timestamp() * 1_000_000
+        assert int(row["level"]) == json.loads(one["message"])["inner"]["level"]

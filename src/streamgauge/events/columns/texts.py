@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice, product
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from streamgauge.units import Share
 MAX_TEXT_BYTES = 4_000
 """Of one value: a batch of events has at most 2^31 bytes in a column."""
 MAX_VOCABULARY = 1_000_000
+_MOST_SYLLABLES = 4
 _SYLLABLES = [first + second for first in "bcdfghjklmnprstvwyz" for second in "aeiou"]
 
 
@@ -85,7 +87,7 @@ class Words(Distributed):
                 )
         if self.low > self.high:
             raise ValueError(f"low must not exceed high ({self.low} > {self.high})")
-        longest = max(len(word.encode()) for word in given) if given else 2 * _syllables(self.count)
+        longest = max((len(word.encode()) for word in given), default=2 * _MOST_SYLLABLES)
         if self.high * (longest + 1) > MAX_TEXT_BYTES:
             raise ValueError(
                 f"{self.high} words of up to {longest} bytes may exceed {MAX_TEXT_BYTES:,} bytes; "
@@ -158,29 +160,20 @@ class Uuid(Distributed):
         return _uuids(bits.view(np.uint8).reshape(-1, 16))
 
 
-def _syllables(count: int) -> int:
-    """Of the longest of so many made-up words."""
-    syllables, known = 1, len(_SYLLABLES)
-    while known < count:
-        syllables += 1
-        known += len(_SYLLABLES) ** syllables
-    return syllables
-
-
-def _made_up(number: int) -> str:
+def _made_up(count: int) -> list[str]:
     """All words of one syllable come first, then those of two, and so on."""
-    word = ""
-    while number >= 0:
-        number, syllable = divmod(number, len(_SYLLABLES))
-        word = _SYLLABLES[syllable] + word
-        number -= 1
-    return word
+    words = (
+        "".join(syllables)
+        for length in range(1, _MOST_SYLLABLES + 1)
+        for syllables in product(_SYLLABLES, repeat=length)
+    )
+    return list(islice(words, count))
 
 
 @lru_cache(maxsize=16)
 def _vocabulary(words: int | tuple[str, ...]) -> pa.Array:
     """All words, then all words with a space before them."""
-    known = [_made_up(number) for number in range(words)] if isinstance(words, int) else list(words)
+    known = _made_up(words) if isinstance(words, int) else words
     return pa.array([*known, *(f" {word}" for word in known)], type=pa.string())
 
 

@@ -60,7 +60,9 @@ def expected_results(plan: Plan) -> int | None:
     last_us = experiment.duration - experiment.load.disorder
     # A window counts if it ends after the warm-up and before the last event.
     windows = math.ceil(last_us / slide_us) - 1 - experiment.warm_up_us // slide_us
-    return max(0, windows) * math.prod(columns[key].count for key in keys)
+    counts = [getattr(columns[key], "count", None) for key in keys]
+    known = [count for count in counts if count is not None]
+    return max(0, windows) * math.prod(known) if len(known) == len(counts) else None
 
 
 def _slide_us(plan: Plan) -> int | None:
