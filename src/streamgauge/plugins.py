@@ -19,7 +19,7 @@ from streamgauge import causes
 from streamgauge.errors import ExperimentError
 from streamgauge.hints import did_you_mean
 
-GROUPS = ("queries", "channels", "systems", "policies", "schedules")
+GROUPS = ("queries", "channels", "systems", "policies", "schedules", "services")
 
 
 def names(group: str) -> list[str]:

@@ -21,7 +21,8 @@ PAIRS = [
 
 
 def test_the_built_in_systems_are_among_them() -> None:
-    assert {("spark", "direct"), ("simulated", "direct")} <= set(PAIRS)
+    built_in = {("spark", "direct"), ("simulated", "direct"), ("spark", "kafka")}
+    assert {*built_in, ("spark-realtime", "kafka")} <= set(PAIRS)
 
 
 @pytest.mark.parametrize(("system", "channel"), PAIRS)

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from streamgauge.driver.config import Load
 from streamgauge.driver.instance import InstanceStatus
@@ -20,6 +20,13 @@ from streamgauge.driver.observations import Basis, Observation
 from streamgauge.driver.sink import SinkStatus
 from streamgauge.models import StrictModel
 from streamgauge.processes.roles import Role
+
+Encoding = Literal["columns", "json"]
+"""How the sink stores results: each value in a column of its own, or all as one JSON text."""
+MESSAGE = "message"
+"""The column with the JSON text."""
+BROKER_TIME = "broker_us"
+"""The column with the time at which a broker had the result, in microseconds since 1970."""
 
 
 class Connector(NamedTuple):
@@ -31,6 +38,8 @@ class Connector(NamedTuple):
     """How events get into the system, for the report."""
     sink: str
     """How results get out of it."""
+    jars: str = ""
+    """The set of jars in the lock file that a system on the JVM needs for it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ class ChannelContext:
     """Where results are collected, as Parquet parts."""
     start: Callable[..., Any]
     """Starts one of our modules as a component: `start(name, module, config, *arguments)`."""
+    service: Callable[[str], str]
+    """The address of a service, such as `kafka`, which is started if it does not run."""
     timeout_s: float
 
 
@@ -90,6 +101,12 @@ class OpenChannel(ABC):
     def sink(self) -> SinkStatus:
         """The latest status of the sink."""
 
+    def flush(self) -> None:  # noqa: B027
+        """After the end of the load: returns when the system can get every event of it."""
+
+    def settle(self) -> None:  # noqa: B027
+        """After the system has processed everything: returns when its results have arrived."""
+
     @abstractmethod
     def finish(self) -> list[InstanceStatus]:
         """Writes everything out; the final status of each driver instance."""
@@ -110,6 +127,11 @@ class Channel(StrictModel):
     """The basis of its observations."""
     connectors: ClassVar[Mapping[str, Connector]] = {}
     """By kind of system, for systems that have no connector for this channel themselves."""
+    encoding: ClassVar[Encoding] = "columns"
+    """Of the results."""
+    in_step: ClassVar[bool] = True
+    """Whether a system gets the events of all driver instances up to one time together. If not,
+    the lag of one of them makes its events late, and the watermark allows for that."""
     secrets: ClassVar[frozenset[str]] = frozenset()
     """Settings that are never stored or shown."""
 

@@ -23,6 +23,7 @@ class FrontierChannel(OpenChannel):
     def __init__(self, context: ChannelContext) -> None:
         self.load = context.load
         self._sent = [0] * len(self.load.feeds)
+        self._unsent = [0] * len(self._sent)
         self._lags: list[list[int]] = [[0] for _ in self._sent]
         self._queue_max = [0] * len(self._sent)
         self._samples = [PartWriter(context.folder(n) / "samples") for n in range(len(self._sent))]
@@ -42,10 +43,11 @@ class FrontierChannel(OpenChannel):
     def cut(self, end_us: int) -> None:
         self.end_us = min(self.end_us, end_us)
 
-    def sent(self, instance: int, count: int, lag_us: int) -> None:
+    def sent(self, instance: int, count: int, lag_us: int, unsent: int = 0) -> None:
         """A driver instance has sent `count` events in all, the last of them `lag_us` late."""
         with self._lock:
             self._sent[instance] = count
+            self._unsent[instance] = unsent
             self._lags[instance].append(max(0, lag_us))
 
     def observations(self) -> list[Observation]:
@@ -106,4 +108,6 @@ class FrontierChannel(OpenChannel):
             queued=offered - taken,
             queue_max=self._queue_max[number],
             lag_p99_us=int(np.quantile(lags, 0.99)),
+            lag_max_us=int(lags.max()),
+            unsent=self._unsent[number],
         )

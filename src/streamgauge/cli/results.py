@@ -12,7 +12,7 @@ from rich.text import Text
 
 from streamgauge import writing
 from streamgauge.cli.terminal import QUICK_STAMP, Session
-from streamgauge.measure.figures import FIGURES, value_of
+from streamgauge.measure.figures import FIGURES, TIMES, times_of, value_of
 from streamgauge.measure.outcome import Outcome, outcome_of
 from streamgauge.measure.quantiles import results_needed
 from streamgauge.measure.summary import (
@@ -130,14 +130,15 @@ def _rates(session: Session, summary: TrialSummary) -> None:
 
 
 def _latency(session: Session, summary: TrialSummary) -> None:
-    times = (summary.latency_ms.event_time, summary.latency_ms.processing_time)
+    names = times_of(summary)
+    times = [getattr(summary.latency_ms, name) for name in names]
     rows = [
         (f"  {figure.label}", *(_statistic(name, statistics) for statistics in times))
         for name, figure in STATISTICS.items()
         if any(getattr(statistics, name) is not None for statistics in times)
     ]
     session.say()
-    session.say_table(rows, "latency", "event time", "processing time")
+    session.say_table(rows, "latency", *(TIMES[name].label for name in names))
     count = times[0].count
     lacking = [
         f"{figure.label} needs {writing.count(results_needed(name))}"

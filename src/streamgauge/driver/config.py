@@ -92,11 +92,13 @@ class LoadConfig(StrictModel):
     feeds: tuple[FeedConfig, ...]
     seed: int
     disorder_us: int = 0
+    skew_us: int = 0
+    """How far one driver instance may be behind another on its way to the system."""
 
     @property
     def watermark_delay_us(self) -> int:
-        """The disorder in whole milliseconds, the resolution of Spark's watermark."""
-        return -(-self.disorder_us // 1_000) * 1_000
+        """Disorder and skew in whole milliseconds, the resolution of Spark's watermark."""
+        return -(-(self.disorder_us + self.skew_us) // 1_000) * 1_000
 
     @property
     def duration_us(self) -> int:

@@ -57,6 +57,10 @@ class InstanceStatus(BaseModel):
     queued: int
     queue_max: int
     lag_p99_us: int
+    lag_max_us: int = 0
+    """Only of a channel that does not keep the driver instances in step."""
+    unsent: int = 0
+    """Events that the channel could not send."""
     bytes_handed: int = 0
     dropped: list[str] = []
     """Connections that the system dropped, as sentences."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
-from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
+from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME, PLACE
 from streamgauge.parts import PartWriter
 
 RECENT = 50
@@ -48,8 +48,10 @@ class ResultSink:
         """Stamps and stores; all results of one delivery have the same time."""
         now_us = time.time_ns() // 1_000
         stamp = pa.array(np.full(batch.num_rows, now_us, dtype=np.int64))
-        self._writer.append(batch.append_column(ARRIVAL, stamp))
         with self._lock:
+            place = pa.array(np.arange(self._results, self._results + batch.num_rows))
+            stamped = batch.append_column(ARRIVAL, stamp).append_column(PLACE, place)
+            self._writer.append(stamped)
             self._results += batch.num_rows
             self._bytes_arrived += batch.nbytes
             self._last_arrival_us = now_us

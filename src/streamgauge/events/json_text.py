@@ -12,22 +12,28 @@ _CONTROL_SIGNS = [chr(code) for code in range(32)]
 
 
 def json_texts(objects: pa.StructArray) -> pa.StringArray:
-    """The JSON text of each object; it has no null values."""
+    """The JSON text of each object."""
     parts: list[pa.Array | str] = []
-    begin = "{"
-    for field, values in zip(objects.type, objects.flatten(), strict=True):
-        is_text = pa.types.is_string(field.type)
-        parts += [f"{begin}{json.dumps(field.name)}:" + '"' * is_text, _text(values)]
-        begin = '"' * is_text + ","
-    return pc.binary_join_element_wise(*parts, begin[:-1] + "}", "")
+    for place, (field, values) in enumerate(zip(objects.type, objects.flatten(), strict=True)):
+        parts += [f"{',' if place else '{'}{json.dumps(field.name)}:", *_parts(values)]
+    return pc.binary_join_element_wise(*parts, "}", "")
 
 
-def _text(values: pa.Array) -> pa.Array:
+def _parts(values: pa.Array) -> list[pa.Array | str]:
+    """What makes the text of a value, one after the other."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
     if pa.types.is_struct(values.type):
-        return json_texts(values)
+        return [json_texts(values)]
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.timestamp("us", tz=values.type.tz)).cast(pa.int64())
-    return _escaped(values) if pa.types.is_string(values.type) else values.cast(pa.string())
+    kind = values.type
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return [values.cast(pa.string()).fill_null("null")]
+    quoted = ['"', _escaped(values.cast(pa.string())), '"']
+    if not values.null_count:
+        return quoted
+    return [pc.binary_join_element_wise(*quoted, "").fill_null("null")]
 
 
 def _escaped(texts: pa.StringArray) -> pa.StringArray:

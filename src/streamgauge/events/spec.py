@@ -16,6 +16,8 @@ LATEST_EVENT_TIME = "latest_event_time"
 """A column of every result: the highest event time among the inputs that made it."""
 ARRIVAL = "arrival_us"
 """Added by the sink: microseconds since 1970 at which the result arrived."""
+PLACE = "arrival_place"
+"""Added by the sink: the number of results that had arrived before."""
 
 
 class DataSet(StrictModel):

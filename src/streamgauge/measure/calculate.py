@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,7 +23,7 @@ from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class CalculationConfig(BaseModel):
@@ -76,12 +76,17 @@ def _findings(
 ) -> Findings:
     # The station imports this module for its models, without the cost of PySpark.
     from streamgauge.measure import latency
-    from streamgauge.measure.validation import validate
+    from streamgauge.measure.decoding import decoded
+    from streamgauge.measure.validation import expected_results, validate
 
     parts = sorted(str(part) for part in work.results.glob("part-*.parquet"))
+    expected = expected_results(spark, query, record)
     results = spark.read.parquet(*parts) if parts else None
+    if results is not None and record.encoding == "json":
+        results = decoded(results, expected.schema, query.shape)
     warm_up_s = record.warm_up_us / 1e6
-    findings = Findings()
+    found: dict[str, Any] = {}
+    checked: dict[str, int] = {}
     if results is not None:
         begin("calculating latencies")
         handovers = latency.Handovers(
@@ -89,15 +94,39 @@ def _findings(
         )
         rows = latency.latencies(results, record.start_us, handovers, query.shape).cache()
         drawn = latency.series(rows)
-        findings = Findings(
-            latency=latency.with_growth(latency.statistics(rows, warm_up_s), drawn, warm_up_s),
-            series=drawn,
-            histogram=latency.histogram(rows, warm_up_s),
-        )
+        times = latency.with_growth(latency.statistics(rows, warm_up_s), drawn, warm_up_s)
+        visible, checked = _followed(spark, query, record, results, begin)
+        if visible is not None:
+            seen = latency.statistics(visible, warm_up_s, (latency.VISIBILITY,))
+            times = times.model_copy(update=seen)
+        histogram = latency.histogram(rows, visible, warm_up_s)
+        found = {"latency": times, "series": drawn, "histogram": histogram}
         rows.unpersist()
     begin("validating the results")
-    validation = validate(spark, query, record, results)
-    return findings.model_copy(update={"validation": validation})
+    validation = validate(spark, query, record, expected, results).model_copy(update=checked)
+    return Findings(**found, validation=validation)
+
+
+def _followed(
+    spark: SparkSession,
+    query: Query,
+    record: RunRecord,
+    results: DataFrame,
+    begin: Callable[[str], None],
+) -> tuple[DataFrame | None, dict[str, int]]:
+    """Visibility latency by event, and in update mode the counts of the updates one by one."""
+    from streamgauge.measure import visibility
+
+    prefixes = visibility.prefixes_of(spark, query, record)
+    if prefixes is None:
+        return None, {}
+    begin("following the input events")
+    prefixes = prefixes.cache()
+    visible = visibility.visibility(prefixes, results, query, record.start_us).cache()
+    if query.output_mode == "append":
+        return visible, {}
+    updates, wrong = visibility.wrong_updates(prefixes, results, query)
+    return visible, {"updates": updates, "wrong_updates": wrong}
 
 
 def main() -> None:

@@ -92,10 +92,18 @@ TIMES = MappingProxyType(
             "From the moment a result's last contributing event was handed to the system to the "
             "result's arrival at the sink; waiting in the queue does not count.",
         ),
+        "visibility": Term(
+            "visibility",
+            "From the scheduled time of an input event to the arrival of the first result that "
+            "reflects it; counted per event, so that systems that send results at different "
+            "moments can be compared.",
+        ),
     }
 )
 ROLE = Term("role", "The part of the station that was sampled from outside.")
-MEAN_LATENCIES = tuple(f"{time}.mean" for time in TIMES)
+TWO_TIMES = ("event_time", "processing_time")
+"""The latencies that every run has."""
+MEAN_LATENCIES = tuple(f"{time}.mean" for time in TWO_TIMES)
 """Without a meaning if the latency grows steadily."""
 
 
@@ -298,6 +306,11 @@ def too_few(figure: Figure, count: int) -> str:
         return NOT_MEASURED
     plural = "" if count == 1 else "s"
     return f"{count:,} result{plural}; {figure.label} needs {needed:,}"
+
+
+def times_of(summary: Summary) -> list[str]:
+    """The latencies to show: both of the results, and visibility where it was measured."""
+    return [*TWO_TIMES, *(["visibility"] if summary.latency_ms.visibility.count else [])]
 
 
 def _find(summary: Summary, name: str) -> object:

@@ -7,7 +7,7 @@ Processing-time latency is the time from the hand-over of all input up to that e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from streamgauge.measure.trend import growth_of
 from streamgauge.queries.base import ResultShape
 
 KINDS = ("event_time", "processing_time")
+VISIBILITY = "visibility"
 BINS_PER_DECADE = 40
 _LATENCIES = pa.schema(
     [("second", pa.int64()), ("event_time", pa.float64()), ("processing_time", pa.float64())]
@@ -80,28 +81,30 @@ def latencies(
             columns = [latest // 1_000_000, (arrival - latest) / 1_000, known]
             yield pa.record_batch(columns, schema=_LATENCIES)
 
-    stamps = results.select(_micros(results, shape.input_time), _micros(results, shape.output_time))
+    stamps = results.select(micros(results, shape.input_time), micros(results, shape.output_time))
     return stamps.mapInArrow(calculate, from_arrow_schema(_LATENCIES))
 
 
-def _micros(results: DataFrame, name: str) -> Column:
+def micros(results: DataFrame, name: str) -> Column:
     """A time in microseconds since 1970; a column with a number has that unit already."""
     is_number = dict(results.dtypes)[name] in ("bigint", "int")
     return F.col(name).cast("bigint") if is_number else F.unix_micros(name)
 
 
-def statistics(latency: DataFrame, warm_up_s: float) -> Latency:
-    """Exact figures over all results after the warm-up."""
+def statistics(
+    latency: DataFrame, warm_up_s: float, kinds: Sequence[str] = KINDS
+) -> dict[str, LatencyStatistics]:
+    """Exact figures over all rows after the warm-up, for each kind of latency."""
     settled = latency.where(F.col("second") >= warm_up_s)
     shares = F.array(*map(F.lit, QUANTILES.values()))
     figures = [
         F.struct(
             F.count(kind), F.avg(kind), F.min(kind), F.max(kind), F.percentile(kind, shares)
         ).alias(kind)
-        for kind in KINDS
+        for kind in kinds
     ]
     row = settled.agg(*figures).collect()[0]
-    return Latency(**{kind: _statistics(*row[kind]) for kind in KINDS})
+    return {kind: _statistics(*row[kind]) for kind in kinds}
 
 
 def _statistics(
@@ -142,23 +145,31 @@ def series(latency: DataFrame) -> LatencySeries:
     )
 
 
-def with_growth(latency: Latency, drawn: LatencySeries, warm_up_s: float) -> Latency:
+def with_growth(
+    latency: Mapping[str, LatencyStatistics], drawn: LatencySeries, warm_up_s: float
+) -> Latency:
     """Adds the growth of each latency: the mean of a growing latency has no meaning."""
     found = {}
     for kind in KINDS:
         medians = dict(zip(drawn.time_s, getattr(drawn, f"{kind}_p50"), strict=True))
         settled = {s: p50 for s, p50 in medians.items() if s >= warm_up_s and p50 is not None}
         growth = growth_of(list(settled), list(settled.values()))
-        found[kind] = getattr(latency, kind).model_copy(
+        found[kind] = latency[kind].model_copy(
             update={"growing": growth is not None, "growth_per_s": _rounded(growth)}
         )
     return Latency(**found)
 
 
-def histogram(latency: DataFrame, warm_up_s: float) -> Histogram:
-    """Counts on a logarithmic axis."""
+def histogram(latency: DataFrame, visible: DataFrame | None, warm_up_s: float) -> Histogram:
+    """Counts on a logarithmic axis; `visible` has the visibility latency of input events."""
     settled = latency.where(F.col("second") >= warm_up_s)
-    values = settled.unpivot([], list(KINDS), "kind", "value").where("value IS NOT NULL")
+    values = settled.unpivot([], list(KINDS), "kind", "value")
+    if visible is not None:
+        seen = visible.where(F.col("second") >= warm_up_s).unpivot(
+            [], [VISIBILITY], "kind", "value"
+        )
+        values = values.unionByName(seen)
+    values = values.where("value IS NOT NULL")
     place = F.floor(F.log10(F.greatest(F.col("value"), F.lit(0.1))) * BINS_PER_DECADE)
     rows = values.groupBy("kind", place.alias("bin")).count().collect()
     if not rows:
@@ -170,6 +181,7 @@ def histogram(latency: DataFrame, warm_up_s: float) -> Histogram:
         edges_ms=[round(10 ** (number / BINS_PER_DECADE), 4) for number in (*bins, last + 1)],
         event_time=[counts.get(("event_time", number), 0) for number in bins],
         processing_time=[counts.get(("processing_time", number), 0) for number in bins],
+        visibility=[counts.get((VISIBILITY, number), 0) for number in bins],
     )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import xxhash
 from pydantic import BaseModel, ConfigDict
 
+from streamgauge.channels.base import Encoding
 from streamgauge.driver.config import LoadConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.queries.own import QueryConfig
@@ -42,6 +43,8 @@ class RunRecord(BaseModel):
     """Whether the system reported before the time-out that it had processed everything."""
     ended_early: str = ""
     """Why a search cut the load although no policy objected."""
+    encoding: Encoding = "columns"
+    """Of the results in the run directory."""
     dropped: list[str] = []
     """Connections that the system dropped, as sentences."""
     instances: list[SourceRecord]

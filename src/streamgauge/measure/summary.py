@@ -73,6 +73,10 @@ class LatencyStatistics(_Figures):
 class Latency(_Figures):
     event_time: LatencyStatistics = LatencyStatistics()
     processing_time: LatencyStatistics = LatencyStatistics()
+    visibility: LatencyStatistics = Field(
+        default=LatencyStatistics(),
+        description="from an input event to the first result that reflects it",
+    )
 
     def to_pandas(self) -> pd.DataFrame:
         """A row per statistic, with a column per kind of time."""
@@ -92,6 +96,10 @@ class Validation(_Figures):
     duplicate: int | None = None
     wrong: int | None = None
     late: int | None = None
+    updates: int | None = Field(default=None, description="updates that were compared one by one")
+    wrong_updates: int | None = Field(
+        default=None, description="those that no prefix of their input gives, in event-time order"
+    )
     oracle: str = Field(default="", description="what the results were compared with")
     input_matches: bool | None = Field(default=None, description="of oracle and system")
     examples: list[str] = []
@@ -339,6 +347,7 @@ class Histogram(_Figures):
     edges_ms: list[float] = []
     event_time: list[int] = []
     processing_time: list[int] = []
+    visibility: list[int] = Field(default=[], description="of input events")
 
     def to_pandas(self) -> pd.DataFrame:
         """A row per bar, with its edges."""

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from streamgauge.compute.tasks import spread
-from streamgauge.events.spec import ARRIVAL
+from streamgauge.events.spec import ARRIVAL, PLACE
 from streamgauge.measure.examples import in_words
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import FAULTS, Validation
@@ -28,12 +28,17 @@ _FINGERPRINT = pa.schema([("fingerprint", pa.string())])
 
 
 def validate(
-    spark: SparkSession, query: Query, record: RunRecord, results: DataFrame | None
+    spark: SparkSession,
+    query: Query,
+    record: RunRecord,
+    expected: DataFrame,
+    results: DataFrame | None,
 ) -> Validation:
     """Counts of expected, missing, extra, duplicate, wrong and late results."""
-    expected = _expected(spark, query, record)
     if results is None:
-        results = spark.createDataFrame([], expected.schema).selectExpr("*", f"0L AS {ARRIVAL}")
+        results = spark.createDataFrame([], expected.schema).selectExpr(
+            "*", f"0L AS {ARRIVAL}", f"0L AS {PLACE}"
+        )
     late = f"count_if({ARRIVAL} > {record.closed_us}) AS late"
     arrived = results.selectExpr("count(*) AS actual", late).collect()[0]
     actual = _final_updates(results, query) if query.output_mode == "update" else results
@@ -51,7 +56,7 @@ def validate(
     ).model_copy(update={**counts, **arrived.asDict()})
 
 
-def _expected(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
+def expected_results(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
     """In append mode only the results that could be complete by the last event of the run."""
     expected = query.expected(spark, record.replay)
     closes = query.shape.closes
@@ -64,7 +69,7 @@ def _final_updates(results: DataFrame, query: Query) -> DataFrame:
     """The last value of each key: in update mode a result is sent again whenever it changes."""
     shape = query.shape
     newest_first = Window.partitionBy(*shape.keys).orderBy(
-        F.col(shape.output_time).desc(), F.col(shape.input_time).desc()
+        F.col(shape.output_time).desc(), F.col(PLACE).desc()
     )
     ranked = results.withColumn("_rank", F.row_number().over(newest_first))
     return ranked.where("_rank = 1").drop("_rank")
@@ -80,7 +85,7 @@ def _compared(
         return rows.groupBy(*keys).agg(F.collect_list(F.struct(*fields)).alias(side))
 
     def same(left: Column, right: Column) -> Column:
-        checks = (_same_value(left[name], right[name], types[name]) for name in fields)
+        checks = (same_value(left[name], right[name], types[name]) for name in fields)
         return reduce(and_, checks)
 
     types = dict(expected.dtypes)
@@ -115,7 +120,7 @@ def _compared(
     )
 
 
-def _same_value(left: Column, right: Column, kind: str) -> Column:
+def same_value(left: Column, right: Column, kind: str) -> Column:
     if kind not in ("double", "float"):
         return left.eqNullSafe(right)
     near = F.abs(left - right) <= TOLERANCE * F.greatest(F.abs(left), F.abs(right))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 OutputMode = Literal["append", "update"]
 _IMPLEMENTATION = "on_"
+EVENT = "_event"
+"""A number for each input event, in the batches that `Query.prefixes` gets."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,14 @@ class Query(StrictModel):
     def explained(self, error: BaseException) -> StreamgaugeError:
         """What failed in the query or its oracle, with the line at fault if it is not ours."""
         return explained(error, self.file)
+
+    def prefixes(self, **streams: DataFrame) -> DataFrame | None:  # noqa: ARG002
+        """For every input event the result that the input up to its event time gives.
+
+        The columns of the results, and `EVENT` of the input. None: the query does not define it,
+        so visibility latency and the updates of a result cannot be checked.
+        """
+        return None
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         """The right results for the input that was offered, computed in another way."""

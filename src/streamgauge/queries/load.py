@@ -16,6 +16,13 @@ from streamgauge.queries.own import OwnQuery, QueryConfig
 
 def build_query(config: QueryConfig) -> Query:
     """A built-in or installed query by its name, or the user's own from `file.py:function`."""
+    query = _built(config)
+    if config.output_mode is None:
+        return query
+    return query.model_copy(update={"output_mode": config.output_mode})
+
+
+def _built(config: QueryConfig) -> Query:
     base = Path(config.base)
     if ":" not in config.name:
         found: Any = plugins.load("queries", config.name, key="workload.query")

@@ -175,5 +175,7 @@ class QueryConfig(StrictModel):
     name: str
     parameters: dict[str, Any] = Field(default={})
     base: str = "."
+    output_mode: OutputMode | None = None
+    """Instead of the query's own."""
     services: dict[str, str] = Field(default={})
     """Addresses by the names of the inputs."""

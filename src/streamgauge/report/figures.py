@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamgauge import writing
-from streamgauge.measure.figures import FIGURES, TIMES, figures_below, too_few
+from streamgauge.measure.figures import FIGURES, TIMES, figures_below, times_of, too_few
 from streamgauge.measure.quantiles import results_needed
 from streamgauge.measure.summary import FAULTS, LatencyStatistics, TrialSummary, Validation
 from streamgauge.report.cells import answer_cell, heading, value_cell
@@ -58,12 +58,13 @@ def _headline(summary: TrialSummary) -> Html:
 
 
 def _latency(summary: TrialSummary) -> Html:
-    times = (summary.latency_ms.event_time, summary.latency_ms.processing_time)
+    times = times_of(summary)
+    found = [getattr(summary.latency_ms, time) for time in times]
     rows = [
-        (heading(figure), *(_statistic(name, statistics) for statistics in times))
+        (heading(figure), *(_statistic(name, statistics) for statistics in found))
         for name, figure in STATISTICS.items()
     ]
-    head = ("", *(heading(time) for time in TIMES.values()))
+    head = ("", *(heading(TIMES[time]) for time in times))
     return element("div", element("h3", "Latency"), table(head, rows, class_="numbers"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from streamgauge import writing
-from streamgauge.measure.figures import MEAN_LATENCIES, TIMES, figure_named
+from streamgauge.measure.figures import MEAN_LATENCIES, TIMES, TWO_TIMES, figure_named
 from streamgauge.measure.summary import MAXIMUM, Case, Published, StudySummary
 from streamgauge.measure.unit import Unit
 from streamgauge.report.cases import RATE, SEARCH, case_label, mean_of, setting_text, without_rate
@@ -142,7 +142,7 @@ def two_times_table(summary: StudySummary) -> Html:
         for where, values in _by_setting(summary).items()
         if any(name in values for name in MEAN_LATENCIES)
     ]
-    head = ("mean latency", *(heading(time) for time in TIMES.values()), "event / processing")
+    head = ("mean latency", *(heading(TIMES[time]) for time in TWO_TIMES), "event / processing")
     return table(head, rows, class_="numbers")
 
 

@@ -41,6 +41,7 @@ _TITLES = {
     "two-times": "Event time against processing time",
     "resources": "CPU and network",
     "pull": "What the system pulled",
+    "distributions": "How soon events are visible",
     "cases": "What varies",
 }
 _TABLES: dict[str, Callable[[StudySummary], Html]] = {

@@ -19,6 +19,7 @@ from streamgauge.report.chart import (
     Unit,
     over_decades,
 )
+from streamgauge.report.distributions import distribution_chart
 from streamgauge.report.run_charts import latency_chart, pull_chart, resource_chart
 from streamgauge.report.study_tables import PROBE_MARKS
 from streamgauge.report.varied_axis import VariedAxis, varied_axis
@@ -50,6 +51,10 @@ class CaseCharts(NamedTuple):
 
 def case_charts(summary: StudySummary, run: Path) -> CaseCharts:
     """The charts of every case in the form of the figure; none for a form without time."""
+    if summary.figure == "distributions":
+        drawn = [(case, _series_of(case, summary, run)) for case in summary.cases]
+        found = [(case_label(case.varied), one.histogram) for case, one in drawn if one]
+        return CaseCharts([distribution_chart(found)], [])
     per_case = len(_charts_of(summary.figure, Series()))
     most_cases = MOST_CHARTS // per_case if per_case else 0
     charts = []

@@ -20,7 +20,7 @@ from streamgauge.measure.limits import Evidence, limits
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
 from streamgauge.processes.launcher import Launcher
-from streamgauge.queries.base import Query
+from streamgauge.queries.base import OutputMode, Query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.running import Diagnostics, RunningSystem
 
@@ -65,6 +65,8 @@ class SystemContext:
     logs: Path
     launcher: Launcher
     timeout_s: float
+    jars: tuple[Path, ...] = ()
+    """Those of the connector, for a system on the JVM."""
     tell: Callable[[str], None] = lambda _: None
     """Shows the present step of the start."""
 
@@ -96,6 +98,8 @@ class System(StrictModel):
     """By channel."""
     powers: ClassVar[Mapping[str, Capability]] = {}
     """What can be done to the running system: kill, pause, restart, scale."""
+    output_modes: ClassVar[tuple[OutputMode, ...]] = ("append", "update")
+    """A query with another mode is run in the first of them."""
     warm_up_us: ClassVar[int] = 0
     """The time under load until it has its full speed; a search waits for it."""
 

@@ -50,8 +50,8 @@ class RunningSystem(ABC):
 
     @property
     @abstractmethod
-    def drained(self) -> bool:
-        """Has it processed everything since `drain`?"""
+    def drained(self) -> bool | None:
+        """Has it processed everything since `drain`? None: the system cannot say."""
 
     @abstractmethod
     def end(self) -> Diagnostics:
@@ -95,9 +95,9 @@ class RunningProgram(RunningSystem):
     """A system that is a program in a process of its own and speaks JSON lines.
 
     The program reports `up` when it has started. It answers `begin {assignment}` with `ready` when
-    it waits for input, `drain` with `drained` when everything that was offered has been processed,
-    and `end` with `ended {diagnostics}`; another `begin` may follow. It reports `failed {reason,
-    fix, usage}` when it cannot continue, and ends on `stop`.
+    it waits for input, `drain` with `drained` when everything that was offered has been processed
+    (`drained {known: false}`: it cannot say), and `end` with `ended {diagnostics}`; another `begin`
+    may follow. It reports `failed {reason, fix, usage}` when it cannot continue; ends on `stop`.
     """
 
     def __init__(
@@ -143,8 +143,9 @@ class RunningProgram(RunningSystem):
         self._program.send("drain")
 
     @property
-    def drained(self) -> bool:
-        return "drained" in self._program.latest
+    def drained(self) -> bool | None:
+        answer = self._program.latest.get("drained")
+        return answer is not None and (True if answer.get("known", True) else None)
 
     def end(self) -> Diagnostics:
         self._program.send("end")

@@ -192,7 +192,14 @@ class SearchSection(_Section):
 
 class FigureSection(_Section):
     form: Literal[
-        "throughput", "latency", "latency-over-time", "two-times", "resources", "pull", "cases"
+        "throughput",
+        "latency",
+        "latency-over-time",
+        "two-times",
+        "resources",
+        "pull",
+        "distributions",
+        "cases",
     ] = "cases"
     paper: str = Field(default="", description="the table or figure that this repeats")
     published: str | None = Field(default=None, description="a published table, such as table-2")

@@ -65,12 +65,17 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     query = _query(query_config)
     sources = _sources(query)
     _check_services(query, experiment.services)
-    load = load_of(experiment, sources, base)
     system = _part("system", System, experiment.system, base)  # type: ignore[type-abstract]
     system.check()
     _require_capable(experiment, system, query)
+    if query.output_mode not in system.output_modes:
+        mode = {"output_mode": system.output_modes[0]}
+        query_config, query = query_config.model_copy(update=mode), query.model_copy(update=mode)
     channel = _part("channel", Channel, experiment.channel, base)  # type: ignore[type-abstract]
     channel = channel.resolved(base)
+    load = load_of(experiment, sources, base)
+    if not channel.in_step:
+        load = load.model_copy(update={"skew_us": experiment.load.max_lag})
     return Plan(
         experiment=experiment,
         base=base,

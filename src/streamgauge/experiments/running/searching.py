@@ -94,7 +94,7 @@ class Searching:
         """Puts a cold system, which is slower, under a load that is not judged."""
         length_us, rate = self.study.warm_up_us(self.group), self.group.settings.first_per_s
         plan = plan_at(self.group.experiment, self.study.base, rate, length_us or None)
-        if not length_us or self.station.is_warm(plan.system):
+        if not length_us or self.station.is_warm(plan):
             return
         text = f"warming up at {writing.rate(rate)}"
         with self._trial(plan, self.folder / "warm-up", text) as trial:

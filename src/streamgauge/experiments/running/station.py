@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from streamgauge import plugins
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import spark_env
 from streamgauge.experiments.planning.plan import Plan
@@ -19,6 +20,9 @@ from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
 from streamgauge.processes.component import LARGE_ARRAYS, Component, module_argv
 from streamgauge.processes.guard import Guard
 from streamgauge.processes.launcher import Launcher
+from streamgauge.processes.roles import RoleProcess
+from streamgauge.services.base import Service
+from streamgauge.services.jars import have_jars
 from streamgauge.systems.base import System, SystemContext
 from streamgauge.systems.running import RunningSystem
 
@@ -38,9 +42,10 @@ class Station:
         self._warn = warn
         self._guard = Guard()
         self._guarded = True
-        self._settings: System | None = None
+        self._started: tuple[System, str] | None = None
         self._running: RunningSystem | None = None
         self._warm = False
+        self._services: dict[str, Service] = {}
         self._calculation: Component | None = None
         self._numbers = 0
 
@@ -53,6 +58,8 @@ class Station:
             self.stop_system()
             if self._calculation is not None:
                 self._calculation.stop()
+            for service in self._services.values():
+                service.stop()
         finally:
             self.check_guard()
             self._guard.__exit__()
@@ -94,35 +101,62 @@ class Station:
             env=LARGE_ARRAYS,
         )
 
+    def service(self, name: str, tell: Tell) -> str:
+        """The address of a service; started if it does not run."""
+        if name not in self._services:
+            found: type[Service] = plugins.load("services", name, key="services")
+            service = found(
+                folder=self._new_scratch(name),
+                logs=self._logs,
+                launcher=self.launcher,
+                tell=tell,
+                clock=self.clock,
+            )
+            service.start()
+            self._services[name] = service
+        return self._services[name].address
+
+    def check_services(self) -> None:
+        """Fails if one has died; the error names it and its log."""
+        for service in self._services.values():
+            service.check()
+
+    def service_processes(self) -> list[RoleProcess]:
+        return [one for service in self._services.values() for one in service.processes()]
+
     def system(self, plan: Plan, tell: Tell) -> RunningSystem:
         """The running system; started if none with these settings runs."""
-        if self._running is not None and self._runs(plan.system):
+        if self._running is not None and self._runs(plan):
             return self._running
         self.stop_system()
+        jars = plan.connector.jars
+        found = have_jars(jars, self.launcher, tell, clock=self.clock) if jars else []
         tell("starting the system")
         context = SystemContext(
+            jars=tuple(found),
             scratch=self._new_scratch("system"),
             logs=self._logs,
             launcher=self.launcher,
             timeout_s=plan.experiment.timeouts.start / 1e6,
             tell=tell,
         )
-        self._running, self._settings = plan.system.start(context), plan.system
+        self._running, self._started = plan.system.start(context), _started(plan)
         return self._running
 
-    def is_warm(self, settings: System) -> bool:
-        return self._warm and self._runs(settings)
+    def is_warm(self, plan: Plan) -> bool:
+        return self._warm and self._runs(plan)
 
     def mark_warm(self) -> None:
         self._warm = True
 
-    def _runs(self, settings: System) -> bool:
-        return self._running is not None and self._settings == settings and self._running.alive
+    def _runs(self, plan: Plan) -> bool:
+        running = self._running
+        return running is not None and self._started == _started(plan) and running.alive
 
     def stop_system(self) -> None:
         if self._running is not None:
             self._running.stop()
-        self._running, self._settings, self._warm = None, None, False
+        self._running, self._started, self._warm = None, None, False
 
     def calculate(self, work: CalculationWork, master: str, tell: Tell) -> Findings:
         """Latency and validity of a trial, on Spark."""
@@ -159,3 +193,8 @@ class Station:
         scratch = self.scratch / f"{name}-{self.next_number()}"
         scratch.mkdir()
         return scratch
+
+
+def _started(plan: Plan) -> tuple[System, str]:
+    """What a running system was started with: a JVM cannot load jars later."""
+    return plan.system, plan.connector.jars

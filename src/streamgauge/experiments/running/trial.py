@@ -27,7 +27,7 @@ from streamgauge.measure.monitor import Monitor
 from streamgauge.measure.record import RunRecord, SourceRecord
 from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import MonitorCost
-from streamgauge.processes.roles import Role
+from streamgauge.processes.roles import Role, RoleProcess
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.running import Diagnostics, RunningSystem
 
@@ -39,6 +39,8 @@ CUT_LEAD_US = 1_000_000
 """A load that is cut ends this much later, so that all instances end at the same moment."""
 LONGEST_DRAIN = 5
 """A system that still makes progress may take this many times the drain time-out."""
+QUIET_S = 5.0
+"""A system that cannot say that it has processed everything has, if nothing new comes so long."""
 OBSERVED_EVERY_US = 1_000_000
 
 
@@ -95,11 +97,13 @@ class Trial:
             folder=directory.driver,
             results=directory.results,
             start=partial(self._station.start_module, directory.logs),
+            service=partial(self._station.service, tell=self._tell),
             timeout_s=timeout_s,
         )
         channel = self._opened = plan.channel.open(context)
         running = self._assigned = self._station.system(plan, self._tell)
-        self._monitor = Monitor(_roles(channel, running), directory.resources)
+        roles = _roles(channel, running, self._station.service_processes())
+        self._monitor = Monitor(roles, directory.resources)
         self._monitor.start()
         assignment = Assignment(
             number=self._number,
@@ -164,18 +168,22 @@ class Trial:
 
     def drain(self) -> bool:
         """Waits until the system has processed everything; False if it does not in time."""
+        self._channel.flush()
         self.running.drain()
         patience_s = self._plan.experiment.timeouts.drain / 1e6
         began = progressed = self._clock.monotonic_s()
         before = (-1, -1)
-        while not self.running.drained:
+        while not (drained := self.running.drained):
             seen, now = self._observed(self._channel.statuses), self._clock.monotonic_s()
             if (seen.taken, seen.results) != before:
                 before, progressed = (seen.taken, seen.results), now
+            if drained is None and now > progressed + QUIET_S:
+                break
             if now > min(progressed + patience_s, began + LONGEST_DRAIN * patience_s):
                 return False
             self._clock.sleep(TICK_S)
             self._poll()
+        self._channel.settle()
         return True
 
     def close(self, *, drained: bool) -> RunRecord:
@@ -194,6 +202,7 @@ class Trial:
             end_us=self.end_us,
             closed_us=closed_us,
             drained=drained,
+            encoding=self._plan.channel.encoding,
             dropped=list(dict.fromkeys([*self.dropped.reasons, *late_drops])),
             ended_early=self.judged.reason if self.judged else "",
             instances=[
@@ -256,6 +265,7 @@ class Trial:
     def _poll(self) -> Seen:
         """Logs and returns what is new since the last tick."""
         self._station.check_guard()
+        self._station.check_services()
         faults = self._channel.poll()
         for message in self.running.poll():
             self._log.publish(log.SystemReported(message))
@@ -277,11 +287,13 @@ class Trial:
         )
 
 
-def _roles(channel: OpenChannel, running: RunningSystem) -> dict[str, Role]:
-    """For the monitor: the system as a whole, and each of its processes but the first."""
+def _roles(
+    channel: OpenChannel, running: RunningSystem, services: Sequence[RoleProcess]
+) -> dict[str, Role]:
+    """For the monitor: the system as a whole, each of its processes but the first, the services."""
     roles = channel.roles()
     network_bytes = roles["system"].network_bytes if "system" in roles else None
     roles["system"] = Role(lambda: [one.pid for one in running.processes], network_bytes)
-    for process in list(running.processes)[1:]:
+    for process in (*list(running.processes)[1:], *services):
         roles[process.name] = Role(lambda pid=process.pid: [pid], None)  # type: ignore[misc]
     return roles

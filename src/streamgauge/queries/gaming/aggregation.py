@@ -12,7 +12,7 @@ from pydantic import Field
 
 from streamgauge.compute.tasks import spread
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
-from streamgauge.queries.base import Input, ResultShape
+from streamgauge.queries.base import EVENT, Input, ResultShape
 from streamgauge.queries.gaming.windows import WindowedQuery, moments
 from streamgauge.queries.replay import Columns, Replay, Slice
 
@@ -69,6 +69,27 @@ class AggregationQuery(WindowedQuery):
                 "average_price_cents",
                 LATEST_EVENT_TIME,
             )
+        )
+
+    def prefixes(self, **streams: DataFrame) -> DataFrame:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F  # noqa: N812
+
+        windowed = streams["purchases"].select(
+            F.window("event_time", *self.spark_window).alias("window"),
+            *self._key,
+            "price_cents",
+            F.col("event_time").alias(LATEST_EVENT_TIME),
+            EVENT,
+        )
+        so_far = Window.partitionBy("window", *self._key).orderBy(LATEST_EVENT_TIME)
+        return windowed.select(
+            F.col("window.start").alias("window_start"),
+            F.col("window.end").alias("window_end"),
+            *self._key,
+            F.avg("price_cents").over(so_far).alias("average_price_cents"),
+            LATEST_EVENT_TIME,
+            EVENT,
         )
 
     def on_windows(self, *, start_us: int, purchases: Columns) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ from streamgauge.events.sources import Source
 from streamgauge.events.spec import EVENT_TIME
 from streamgauge.queries.base import Query
 from streamgauge.queries.replay import Replay
-from streamgauge.systems.spark.system import SparkSystem
+from streamgauge.systems.spark.system import SparkBase
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +26,7 @@ def check_query(spark: SparkSession, query: Query, load: LoadConfig) -> None:
     try:
         fixed = query.fixed_inputs(spark.createDataFrame)
         streams = {name: _empty_stream(spark, source) for name, source in query.streams.items()}
-        results: DataFrame = query.implementation(SparkSystem.kind)(**streams, **fixed)
+        results: DataFrame = query.implementation(SparkBase.kind)(**streams, **fixed)
         writer = results.writeStream.format("noop").outputMode(query.output_mode)
         writer.start().stop()
         first = tuple(min(EVENTS, feed.times.total) for feed in load.build().feeds)

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from streamgauge.systems.spark.system import SparkBase
+
 
 class SparkConnector(ABC):
     """Spark's end of a channel, for one assignment."""
 
-    def __init__(
-        self, session: SparkSession, assignment: Assignment, max_events_per_batch: int | None
-    ) -> None:
+    def __init__(self, session: SparkSession, assignment: Assignment, system: SparkBase) -> None:
         self.session = session
         self.assignment = assignment
-        self.max_events_per_batch = max_events_per_batch
+        self.system = system
 
     @abstractmethod
     def read(self, stream: str) -> DataFrame:
@@ -29,6 +29,14 @@ class SparkConnector(ABC):
     @abstractmethod
     def write(self, results: DataFrame) -> DataStreamWriter:
         """A writer to the sink of the channel, without trigger, mode and checkpoint."""
+
+    def discard(self, results: DataFrame) -> DataStreamWriter:
+        """A writer for the results of a rehearsal."""
+
+        def take(batch: DataFrame, _: int) -> None:
+            batch.toArrow()
+
+        return results.writeStream.foreachBatch(take)
 
     def rehearse(self, stream: str, batches: int) -> DataFrame | None:  # noqa: ARG002
         """Batches of made-up events in the form of `read`; None: there is no rehearsal."""

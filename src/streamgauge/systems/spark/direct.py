@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from streamgauge.systems.spark.system import SparkBase
+
 FORMAT = "streamgauge-direct"
 CONFIG = "config"
 PACK = 1_024
@@ -63,10 +65,8 @@ class SourceConfig(StrictModel):
 class DirectConnector(SparkConnector):
     """Pulls from the queues of the driver; results go to its sink batch by batch."""
 
-    def __init__(
-        self, session: SparkSession, assignment: Assignment, max_events_per_batch: int | None
-    ) -> None:
-        super().__init__(session, assignment, max_events_per_batch)
+    def __init__(self, session: SparkSession, assignment: Assignment, system: SparkBase) -> None:
+        super().__init__(session, assignment, system)
         self._offer = DirectOffer.model_validate(assignment.offer)
         session.dataSource.register(DirectSource)
 
@@ -76,7 +76,7 @@ class DirectConnector(SparkConnector):
             load=load,
             stream=stream,
             endpoints={number: queues[number] for number in load.instances_of(stream)},
-            max_events_per_batch=self.max_events_per_batch,
+            max_events_per_batch=self.system.most_per_batch,
         )
         return read_events(self.session, config)
 

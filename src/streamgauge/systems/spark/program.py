@@ -1,4 +1,4 @@
-"""The PySpark program that is the system under test: `python -m … SETTINGS SCRATCH`.
+"""The PySpark program that is the system under test: `python -m … KIND SETTINGS SCRATCH`.
 
 One session for all assignments. For each it checks the query, if it is the user's, and rehearses
 it on made-up events, unless it has run that query before, and starts it on the channel.
@@ -23,7 +23,7 @@ from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.spark.check import check_query
 from streamgauge.systems.spark.progress import reported_batches
-from streamgauge.systems.spark.system import SparkSystem
+from streamgauge.systems.spark.system import SparkBase
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from streamgauge.systems.spark.connector import SparkConnector
 
 LONGEST_START_S = 30.0
+REHEARSAL_S = 10
+"""Of a system that cannot say when it has processed everything."""
 
 
-def run(system: SparkSystem, scratch: Path, console: Console) -> None:
+def run(system: SparkBase, scratch: Path, console: Console) -> None:
     from streamgauge.compute.session import open_session
 
     console.emit("phase", name="starting Spark")
@@ -67,7 +69,7 @@ class _Work:
     """The query of one assignment."""
 
     def __init__(
-        self, spark: SparkSession, system: SparkSystem, assignment: Assignment, console: Console
+        self, spark: SparkSession, system: SparkBase, assignment: Assignment, console: Console
     ) -> None:
         self._spark = spark
         self._system = system
@@ -75,7 +77,7 @@ class _Work:
         self._console = console
         self.query = build_query(assignment.query)
         connector = plugins.load_path(assignment.connector)
-        self._connector: SparkConnector = connector(spark, assignment, system.max_events_per_batch)
+        self._connector: SparkConnector = connector(spark, assignment, system)
         self._running: StreamingQuery | None = None
         self._ending = threading.Event()
 
@@ -96,12 +98,12 @@ class _Work:
                 return
             streams[name] = stream
 
-        def discard(batch: DataFrame, _: int) -> None:
-            batch.toArrow()
-
-        writer = self._defined(streams).writeStream.foreachBatch(discard)
+        writer = self._connector.discard(self._defined(streams))
         rehearsal = self._started(writer, "rehearsal")
-        rehearsal.processAllAvailable()
+        if self._system.micro_batches:
+            rehearsal.processAllAvailable()
+        else:
+            rehearsal.awaitTermination(REHEARSAL_S)
         rehearsal.stop()
 
     def begin(self) -> None:
@@ -114,13 +116,23 @@ class _Work:
         # began earlier would queue up in the meantime.
         deadline = time.monotonic() + LONGEST_START_S
         while running.isActive and time.monotonic() < deadline:
-            if running.status["message"].startswith("Waiting for"):
+            if self._waits_for_input(running):
                 break
             time.sleep(0.05)
         self._console.emit("ready")
 
+    def _waits_for_input(self, running: StreamingQuery) -> bool:
+        status = running.status
+        if self._system.micro_batches:
+            return bool(status["message"].startswith("Waiting for"))
+        # A real-time query is always inside its batch.
+        return bool(status["isTriggerActive"] and status["message"].startswith("Processing"))
+
     def drain(self) -> None:
         assert self._running is not None
+        if not self._system.micro_batches:
+            self._console.emit("drained", known=False)
+            return
         try:
             self._running.processAllAvailable()
         except Exception:
@@ -143,14 +155,14 @@ class _Work:
 
     def _defined(self, streams: Mapping[str, DataFrame]) -> DataFrame:
         fixed = self.query.fixed_inputs(self._spark.createDataFrame)
-        defined: DataFrame = self.query.implementation(SparkSystem.kind)(**streams, **fixed)
+        defined: DataFrame = self.query.implementation(SparkBase.kind)(**streams, **fixed)
         return defined
 
     def _started(self, writer: DataStreamWriter, checkpoint: str) -> StreamingQuery:
         return (
             writer.outputMode(self.query.output_mode)
             .option("checkpointLocation", str(self._assignment.checkpoint / checkpoint))
-            .trigger(processingTime=f"{self._system.trigger} microseconds")
+            .trigger(**self._system.trigger_arguments)
             .start()
         )
 
@@ -173,9 +185,10 @@ def _forget_state(spark: SparkSession) -> None:
 
 def main() -> None:
     console = Console()
-    system = SparkSystem.model_validate_json(Path(sys.argv[1]).read_text())
+    kind: type[SparkBase] = plugins.load_path(sys.argv[1])
+    system = kind.model_validate_json(Path(sys.argv[2]).read_text())
     try:
-        run(system, Path(sys.argv[2]), console)
+        run(system, Path(sys.argv[3]), console)
     except Exception as error:
         traceback.print_exc()
         console.fail(explained(error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -41,17 +42,10 @@ class Cluster(StrictModel):
     cores: WholeNumber = Field(default=1, ge=1, description="of each worker")
 
 
-class SparkSystem(System):
-    """A PySpark program in its own process, submitted to any master."""
+class SparkBase(System):
+    """A PySpark program in its own process, submitted to any master, in one mode or the other."""
 
     kind: ClassVar[str] = "spark"
-    connectors: ClassVar[Mapping[str, Connector]] = {
-        "direct": Connector(
-            "streamgauge.systems.spark.direct:DirectConnector",
-            source="Arrow Flight from the driver's queues, through a Python streaming data source",
-            sink="foreachBatch, toArrow, Arrow Flight to the driver's sink",
-        )
-    }
     powers: ClassVar[Mapping[str, Capability]] = {
         "kill": YES,
         "pause": YES,
@@ -61,16 +55,17 @@ class SparkSystem(System):
     # The JVM compiles Spark's planner in this time; a saturated system takes that long, and drained
     # a third less in its first ten seconds than after them.
     warm_up_us: ClassVar[int] = 30 * SECOND_US
+    default_master: ClassVar[str] = "local[2]"
+    micro_batches: ClassVar[bool] = True
+    """Whether Spark can say that a query has processed all that is there."""
 
     master: Master | None = Field(
         default=None,
-        description="local[n], local-cluster[…], spark://…, yarn, k8s://…; default: local[2]",
+        description="local[n], local-cluster[…], spark://…, yarn, k8s://…; default: local[2], or "
+        "local[8] in real-time mode",
     )
     cluster: Cluster | None = Field(
         default=None, description="start a standalone cluster, instead of `master`"
-    )
-    trigger: DurationUs = Field(
-        default=0, description="micro-batch interval; 0 s: as soon as possible"
     )
     memory: str = Field(default="4g", description="of the program and of each executor")
     cores: WholeNumber | None = Field(
@@ -78,10 +73,6 @@ class SparkSystem(System):
     )
     shuffle_partitions: WholeNumber | None = Field(
         default=None, ge=1, description="default: the cores"
-    )
-    state_store: Literal["memory", "rocksdb"] = "memory"
-    max_events_per_batch: WholeNumber | None = Field(
-        default=None, ge=1, description="default: no limit"
     )
     rehearsal: WholeNumber = Field(
         default=8, ge=0, le=1_000, description="batches of made-up events before the run"
@@ -137,7 +128,8 @@ class SparkSystem(System):
     def start(self, context: SystemContext) -> RunningSystem:
         services = ExitStack()
         if self.cluster is None:
-            return RunningProgram(self._launch(context), context.timeout_s, context.tell)
+            launch = self._with_jars(context)._launch(context)
+            return RunningProgram(launch, context.timeout_s, context.tell)
         cluster = services.enter_context(
             SparkCluster(
                 workers=self.cluster.workers,
@@ -152,16 +144,26 @@ class SparkSystem(System):
         conf = {**cluster.session_conf(), **cores, **self.conf}
         at = {"master": cluster.url, "cluster": None, "shuffle_partitions": self.keyed_tasks}
         on_cluster = self.model_copy(update={**at, "conf": conf})
-        launch = on_cluster._launch(context)
+        launch = on_cluster._with_jars(context)._launch(context)
         return RunningProgram(launch, context.timeout_s, context.tell, services, cluster.processes)
+
+    def _with_jars(self, context: SystemContext) -> SparkBase:
+        """Jars of `spark.jars` alone are not seen by every class loader of the driver."""
+        if not context.jars:
+            return self
+        conf: Conf = {"spark.driver.extraClassPath": ":".join(map(str, context.jars))}
+        if not is_local(self.url):
+            conf["spark.jars"] = ",".join(map(str, context.jars))
+        return self.model_copy(update={"conf": {**conf, **self.conf}})
 
     def _launch(self, context: SystemContext) -> Callable[[], Component]:
         path = context.scratch / "spark-system.json"
         path.write_text(self.model_dump_json())
+        kind = f"{type(self).__module__}:{type(self).__name__}"
         return partial(
             Component,
             "spark",
-            module_argv("streamgauge.systems.spark.program", str(path), str(context.scratch)),
+            module_argv("streamgauge.systems.spark.program", kind, str(path), str(context.scratch)),
             log=context.logs / "spark.log",
             launcher=context.launcher,
             env={**find_java().env(context.scratch), **spark_env(self.url)},
@@ -174,7 +176,6 @@ class SparkSystem(System):
             "spark.driver.memory": self.memory,
             "spark.executor.memory": self.memory,
             "spark.sql.shuffle.partitions": str(self.keyed_tasks),
-            "spark.sql.streaming.stateStore.providerClass": _STATE_STORES[self.state_store],
             # Hadoop's default forks a process per file on a machine without its native library.
             "spark.sql.streaming.checkpointFileManagerClass": (
                 "org.apache.spark.sql.execution.streaming.checkpointing."
@@ -193,7 +194,7 @@ class SparkSystem(System):
     @property
     def url(self) -> str:
         """Of the master that the program connects to."""
-        return self.master or "local[2]"
+        return self.master or self.default_master
 
     @property
     def cores_used(self) -> int:
@@ -213,12 +214,66 @@ class SparkSystem(System):
         return self.shuffle_partitions or self.cores_used
 
     @property
+    def runs_here(self) -> bool:
+        return self.cluster is not None or is_local(self.url)
+
+    def versions(self) -> dict[str, str]:
+        return {"spark": version("pyspark"), "java": find_java().version}
+
+    @property
+    @abstractmethod
+    def trigger_arguments(self) -> dict[str, str]:
+        """Of the writer of the query."""
+
+    @property
+    def most_per_batch(self) -> int | None:
+        return None
+
+
+class SparkSystem(SparkBase):
+    """Structured Streaming in micro-batches."""
+
+    connectors: ClassVar[Mapping[str, Connector]] = {
+        "direct": Connector(
+            "streamgauge.systems.spark.direct:DirectConnector",
+            source="Arrow Flight from the driver's queues, through a Python streaming data source",
+            sink="foreachBatch, toArrow, Arrow Flight to the driver's sink",
+        ),
+        "kafka": Connector(
+            "streamgauge.systems.spark.kafka:KafkaConnector",
+            source="topics, through Spark's Kafka source",
+            sink="Spark's Kafka sink to a topic, as JSON",
+            jars="spark-kafka-connector",
+        ),
+    }
+
+    trigger: DurationUs = Field(
+        default=0, description="micro-batch interval; 0 s: as soon as possible"
+    )
+    state_store: Literal["memory", "rocksdb"] = "memory"
+    max_events_per_batch: WholeNumber | None = Field(
+        default=None, ge=1, description="default: no limit"
+    )
+
+    def settings(self) -> dict[str, str]:
+        store = {"spark.sql.streaming.stateStore.providerClass": _STATE_STORES[self.state_store]}
+        return {**store, **super().settings()}
+
+    @property
+    def trigger_arguments(self) -> dict[str, str]:
+        return {"processingTime": f"{self.trigger} microseconds"}
+
+    @property
+    def most_per_batch(self) -> int | None:
+        return self.max_events_per_batch
+
+    @property
     def bounded_pulls(self) -> bool:
         return self.max_events_per_batch is not None
 
     @property
-    def runs_here(self) -> bool:
-        return self.cluster is not None or is_local(self.url)
+    def pause_us(self) -> int:
+        return self.trigger
 
     def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:
         return spark_limits(
@@ -230,13 +285,6 @@ class SparkSystem(System):
                 memory_mb=_megabytes(self.memory),
             )
         )
-
-    @property
-    def pause_us(self) -> int:
-        return self.trigger
-
-    def versions(self) -> dict[str, str]:
-        return {"spark": version("pyspark"), "java": find_java().version}
 
 
 def _megabytes(size: str) -> float:

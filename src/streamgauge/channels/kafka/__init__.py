@@ -1,0 +1,1 @@
+"""Events and results through the topics of a Kafka broker."""

@@ -1,0 +1,232 @@
+"""The Kafka channel: driver instances send to topics, results are read from a topic."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from streamgauge.channels.base import Channel, ChannelContext, Encoding, OpenChannel
+from streamgauge.channels.frontier import FrontierChannel
+from streamgauge.channels.kafka.client import (
+    Setting,
+    delete_topics,
+    existing_topics,
+    make_topics,
+    open_secrets,
+)
+from streamgauge.channels.kafka.collector import CollectorConfig
+from streamgauge.channels.kafka.messages import Format
+from streamgauge.channels.kafka.sender import SenderConfig
+from streamgauge.driver.instance import InstanceStatus
+from streamgauge.driver.observations import Basis
+from streamgauge.driver.sink import SinkStatus
+from streamgauge.errors import ExperimentError
+from streamgauge.models import StrictModel
+from streamgauge.processes.component import Component
+from streamgauge.processes.roles import Role
+from streamgauge.units import DurationUs, WholeNumber
+
+PROCESSES = "streamgauge.channels.kafka.processes"
+SERVICE = "kafka"
+TIMEOUT_S = 90.0
+_CLIENT_QUEUE = {
+    # The client waits for the broker with at most this much, which is seconds of the highest rates.
+    "queue.buffering.max.messages": 2_000_000,
+    "queue.buffering.max.kbytes": 1_048_576,
+}
+
+
+class KafkaOffer(StrictModel):
+    """What the system is told."""
+
+    client: dict[str, Setting]
+    """Settings of librdkafka, with references instead of secrets."""
+    topics: dict[str, str]
+    """By stream."""
+    output: str
+    format: Format
+    partitions: int
+    rehearsal: dict[str, str]
+    """By stream: a topic for made-up events before the run."""
+    rehearsal_output: str
+
+
+class KafkaChannel(Channel):
+    """Topics of a Kafka broker; one is started for the run unless `brokers` names others."""
+
+    basis: ClassVar[Basis] = Basis.FRONTIER
+    encoding: ClassVar[Encoding] = "json"
+    in_step: ClassVar[bool] = False
+
+    brokers: str | None = Field(default=None, description="HOST:PORT,…; default: one is started")
+    client: dict[str, Setting] = Field(
+        default={}, description="any setting of librdkafka, such as TLS and SASL"
+    )
+    topics: dict[str, str] = Field(
+        default={}, description="by stream; default: new ones, which are deleted after the run"
+    )
+    output: str | None = Field(default=None, description="topic of the results; default: a new one")
+    partitions: WholeNumber = Field(default=2, ge=1, le=1_000, description="of a new topic")
+    replication: WholeNumber = Field(default=1, ge=1, le=100, description="of a new topic")
+    timestamps: Literal["CreateTime", "LogAppendTime"] = "CreateTime"
+    format: Format = Field(default="json", description="of the events: json or csv")
+    key: str | None = Field(
+        default=None, description="column that is the key of a message; default: no keys"
+    )
+    acks: Literal["0", "1", "all"] = Field(default="all", description="of the senders")
+    linger: DurationUs = Field(default=5_000, description="how long a sender waits for a batch")
+    batch: WholeNumber = Field(default=262_144, ge=1, description="bytes of a batch, at most")
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
+
+    def resolved(self, base: Path) -> KafkaChannel:  # noqa: ARG002
+        for key in open_secrets(self.client):
+            raise ExperimentError(
+                f"channel.client.{key}",
+                "is a secret, which would be stored with the run",
+                fix=f"refer to it: `{key}: ${{env:NAME}}` or `{key}: ${{file:PATH}}`",
+            )
+        return self
+
+    def open(self, context: ChannelContext) -> OpenChannel:
+        brokers = self.brokers or context.service(SERVICE)
+        channel = _OpenKafka(self, brokers, context)
+        try:
+            channel.wait_until_ready(context.timeout_s)
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+
+class _OpenKafka(FrontierChannel):
+    def __init__(self, settings: KafkaChannel, brokers: str, context: ChannelContext) -> None:
+        super().__init__(context)
+        client = {"bootstrap.servers": brokers, **settings.client}
+        name = f"streamgauge-{secrets.token_hex(4)}"
+        topics = {one: settings.topics.get(one, f"{name}-{one}") for one in context.load.streams}
+        output = settings.output or f"{name}-results"
+        self._client = client
+        self._components: list[Component] = []
+        rehearsal = {one: f"{name}-rehearsal-{one}" for one in topics}
+        partitions = self._have_topics(
+            [*topics.values(), output, *rehearsal.values(), f"{name}-rehearsal-results"], settings
+        )
+        self._offer = KafkaOffer(
+            client=client,
+            topics=topics,
+            output=output,
+            format=settings.format,
+            partitions=settings.partitions,
+            rehearsal=rehearsal,
+            rehearsal_output=f"{name}-rehearsal-results",
+        )
+        collector = CollectorConfig(
+            topic=output, partitions=partitions[output], folder=context.results, client=client
+        )
+        self._collector = self._started(context, "sink", collector, "sink")
+        producing = {
+            "acks": settings.acks,
+            "linger.ms": settings.linger / 1_000,
+            "batch.size": settings.batch,
+            "batch.num.messages": 1_000_000,
+            "compression.type": settings.compression,
+            **_CLIENT_QUEUE,
+        }
+        self._senders: list[Component] = []
+        for number, feed in enumerate(self.load.feeds):
+            topic = topics[feed.stream]
+            sender = SenderConfig(
+                load=context.load.config,
+                instance=number,
+                topic=topic,
+                partitions=partitions[topic],
+                format=settings.format,
+                key=settings.key,
+                client={**producing, **client},
+            )
+            started = self._started(context, f"driver instance {number}", sender, "instance")
+            self._senders.append(started)
+
+    def _started(
+        self, context: ChannelContext, name: str, config: StrictModel, role: str
+    ) -> Component:
+        component: Component = context.start(name, PROCESSES, config, role)
+        self._components.append(component)
+        return component
+
+    def _have_topics(self, names: list[str], settings: KafkaChannel) -> dict[str, int]:
+        """Makes those that the broker does not have; the partitions of each."""
+        there = existing_topics(self._client)
+        self._new = [name for name in names if name not in there]
+        if self._new:
+            config = {"message.timestamp.type": settings.timestamps}
+            make_topics(self._client, self._new, settings.partitions, settings.replication, config)
+        return {name: there.get(name, settings.partitions) for name in names}
+
+    def wait_until_ready(self, timeout_s: float) -> None:
+        for component in self._components:
+            component.wait_for("ready", timeout_s)
+
+    @property
+    def offer(self) -> dict[str, Any]:
+        return self._offer.model_dump(mode="json")
+
+    def start(self, start_us: int) -> None:
+        super().start(start_us)
+        for sender in self._senders:
+            sender.send("start", start_us=start_us)
+
+    def cut(self, end_us: int) -> None:
+        super().cut(end_us)
+        for sender in self._senders:
+            sender.send("cut", end_us=end_us)
+
+    def poll(self) -> list[str]:
+        for number, sender in enumerate(self._senders):
+            for message in sender.poll():
+                if message["event"] == "sent":
+                    self._count(number, message)
+        self._collector.poll()
+        for component in self._components:
+            component.require_sound()
+        return []
+
+    def _count(self, number: int, message: dict[str, Any]) -> None:
+        self.sent(number, message["count"], message["lag_us"], message["unsent"])
+
+    @property
+    def sink(self) -> SinkStatus:
+        return SinkStatus.model_validate(self._collector.latest.get("status") or {"results": 0})
+
+    def flush(self) -> None:
+        for number, sender in enumerate(self._senders):
+            sender.send("finish")
+            sender.wait_for("finished", TIMEOUT_S)
+            self._count(number, sender.latest["sent"])
+
+    def settle(self) -> None:
+        self._collector.send("settle")
+        self._collector.wait_for("settled", TIMEOUT_S)
+
+    def finish(self) -> list[InstanceStatus]:
+        self.flush()
+        self._collector.send("finish")
+        self._collector.wait_for("finished", TIMEOUT_S)
+        return super().finish()
+
+    def close(self) -> None:
+        for component in self._components:
+            component.stop()
+        with contextlib.suppress(Exception):
+            delete_topics(self._client, self._new)
+
+    def roles(self) -> dict[str, Role]:
+        return {
+            "driver": Role(lambda: [sender.pid for sender in self._senders]),
+            "system": Role(lambda: []),
+            "sink": Role(lambda: [self._collector.pid]),
+        }

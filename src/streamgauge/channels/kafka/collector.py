@@ -1,0 +1,130 @@
+"""Collects results from a topic: the message, the broker's time and the time of arrival."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json
+
+from streamgauge.channels.base import BROKER_TIME, MESSAGE
+from streamgauge.channels.kafka.client import Setting, client_settings
+from streamgauge.driver.sink import ResultSink, SinkStatus
+from streamgauge.events.spec import LATEST_EVENT_TIME
+from streamgauge.models import StrictModel
+
+MOST_AT_ONCE = 10_000
+REQUEST_TIMEOUT_S = 10.0
+SETTLE_TIMEOUT_S = 60.0
+_LATEST = pa.json.ParseOptions(
+    explicit_schema=pa.schema([(LATEST_EVENT_TIME, pa.int64())]), unexpected_field_behavior="ignore"
+)
+
+
+class CollectorConfig(StrictModel):
+    topic: str
+    partitions: int
+    folder: Path
+    client: dict[str, Setting]
+
+
+class Collector:
+    """A consumer of every partition, in a thread; it begins with the next message of each."""
+
+    def __init__(self, config: CollectorConfig, report: Callable[..., None]) -> None:
+        from confluent_kafka import Consumer, TopicPartition
+
+        self._config = config
+        self._report = report
+        self._sink = ResultSink(config.folder)
+        settings = {
+            **client_settings(config.client),
+            "group.id": f"{config.topic}-sink",
+            "enable.auto.commit": False,
+        }
+        self._consumer = Consumer(settings)
+        # The end of a topic, asked of a consumer that another thread polls, may never be answered.
+        self._asking = Consumer(settings)
+        self._positions = self._ends(range(config.partitions))
+        begin = [TopicPartition(config.topic, n, at) for n, at in self._positions.items()]
+        self._consumer.assign(begin)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._guarded, daemon=True)
+        self._thread.start()
+
+    def status(self) -> SinkStatus:
+        return self._sink.status()
+
+    def settle(self) -> None:
+        """Waits until every message that the broker has now is collected."""
+        ends = self._ends(self._positions)
+        deadline = time.monotonic() + SETTLE_TIMEOUT_S
+        while any(self._positions[n] < end for n, end in ends.items()):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"results could not be read within {SETTLE_TIMEOUT_S:.0f} s")
+            time.sleep(0.01)
+
+    def close(self) -> SinkStatus:
+        self._stopping.set()
+        self._thread.join()
+        self._consumer.close()
+        self._asking.close()
+        return self._sink.close()
+
+    def _ends(self, partitions: Any) -> dict[int, int]:
+        from confluent_kafka import TopicPartition
+
+        topic, timeout = self._config.topic, REQUEST_TIMEOUT_S
+        return {
+            n: self._asking.get_watermark_offsets(TopicPartition(topic, n), timeout=timeout)[1]
+            for n in partitions
+        }
+
+    def _guarded(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                # `consume` alone would wait for as many messages as it may take.
+                if (first := self._consumer.poll(0.1)) is not None:
+                    self._collect([first, *self._consumer.consume(MOST_AT_ONCE, timeout=0)])
+        except Exception as error:
+            self._report("failed", reason=f"{type(error).__name__}: {error}")
+            raise
+
+    def _collect(self, messages: list[Any]) -> None:
+        found = []
+        for message in messages:
+            if (error := message.error()) is None:
+                found.append(message)
+            elif error.fatal():
+                raise RuntimeError(str(error))
+        if not found:
+            return
+        values = [message.value() or b"" for message in found]
+        columns = {
+            MESSAGE: pa.array(values, pa.binary()).cast(pa.string()),
+            BROKER_TIME: [message.timestamp()[1] * 1_000 for message in found],
+        }
+        latest = _latest(values)
+        if latest is not None:
+            columns[LATEST_EVENT_TIME] = latest
+        self._sink.arrived(pa.record_batch(columns))
+        for message in found:
+            self._positions[message.partition()] = message.offset() + 1
+
+
+def _latest(values: list[bytes]) -> pa.Array | None:
+    """The time of the last input of each result; None if the results do not have it."""
+    lines = b"\n".join(values)
+    options = pa.json.ReadOptions(block_size=len(lines) + 1)
+    try:
+        rows = pa.json.read_json(BytesIO(lines), options, _LATEST)
+    except pa.ArrowInvalid:
+        return None
+    if rows.num_rows != len(values) or rows[LATEST_EVENT_TIME].null_count:
+        return None
+    return rows[LATEST_EVENT_TIME].combine_chunks()

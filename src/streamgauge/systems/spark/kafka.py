@@ -1,0 +1,170 @@
+"""Spark on the Kafka channel: its own Kafka source and sink, JSON or CSV in, JSON out."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from streamgauge.channels.kafka.channel import KafkaOffer
+from streamgauge.channels.kafka.client import client_settings
+from streamgauge.channels.kafka.messages import encoded
+from streamgauge.events.spec import EVENT_TIME
+from streamgauge.queries.load import build_query
+from streamgauge.systems.base import Assignment
+from streamgauge.systems.spark.connector import SparkConnector
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql.types import DataType
+
+    from streamgauge.systems.spark.system import SparkBase
+
+REHEARSAL_ROWS = 200_000
+REHEARSAL_STEP_US = 1_000_000
+_FLUSH_TIMEOUT_S = 30.0
+# The defaults send every row at once, and halve the throughput.
+_SINK = {"kafka.linger.ms": "5", "kafka.batch.size": "262144"}
+_PEM = {"ssl.ca.location": "ssl.truststore", "ssl.keystore.location": "ssl.keystore"}
+
+
+class KafkaConnector(SparkConnector):
+    """Reads a topic for each stream and writes one topic."""
+
+    def __init__(self, session: SparkSession, assignment: Assignment, system: SparkBase) -> None:
+        super().__init__(session, assignment, system)
+        self._offer = KafkaOffer.model_validate(assignment.offer)
+        self.keys = build_query(assignment.query).shape.keys
+        client = java_settings(client_settings(self._offer.client))
+        self._client = {f"kafka.{key}": value for key, value in client.items()}
+
+    def read(self, stream: str) -> DataFrame:
+        limit = self.system.most_per_batch
+        share = None if limit is None else max(1, limit // len(self.assignment.load.streams))
+        return self._read(stream, self._offer.topics[stream], share)
+
+    def write(self, results: DataFrame) -> DataStreamWriter:
+        return self._write(results, self._offer.output)
+
+    def rehearse(self, stream: str, batches: int) -> DataFrame:
+        """Made-up events in a topic of their own, through the same source."""
+        topic = self._offer.rehearsal[stream]
+        sent = self._send_made_up(stream, topic, batches)
+        # Real-time mode takes no limit: its batches are as long as they last.
+        return self._read(
+            stream, topic, max(1, sent // batches) if self.system.micro_batches else None
+        )
+
+    def discard(self, results: DataFrame) -> DataStreamWriter:
+        return self._write(results, self._offer.rehearsal_output)
+
+    def _read(self, stream: str, topic: str, most_per_batch: int | None) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        load = self.assignment.load
+        fields = from_arrow_schema(load.streams[stream].source.schema).fields
+        reader = self.session.readStream.format("kafka").options(
+            **self._client, subscribe=topic, startingOffsets="earliest", failOnDataLoss="true"
+        )
+        if most_per_batch is not None:
+            reader = reader.option("maxOffsetsPerTrigger", most_per_batch)
+        schema = ", ".join(f"`{one.name}` {_in_message(one.dataType)}" for one in fields)
+        parse = F.from_json if self._offer.format == "json" else F.from_csv
+        events = reader.load().select(parse(F.col("value").cast("string"), schema).alias("event"))
+        columns = [_typed(F.col(f"event.`{one.name}`"), one.dataType, one.name) for one in fields]
+        delay = f"{load.watermark_delay_us // 1_000} milliseconds"
+        return events.select(*columns).withWatermark(EVENT_TIME, delay)
+
+    def _write(self, results: DataFrame, topic: str) -> DataStreamWriter:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        columns = [
+            _micros(F.col(f"`{one.name}`"), one.dataType, one.name) for one in results.schema
+        ]
+        value = F.to_json(F.struct(*columns)).alias("value")
+        # Updates of one result stay in order, because they go to one partition.
+        keys = [F.col(f"`{name}`") for name in self.keys]
+        key = F.to_json(F.struct(*keys)).alias("key") if keys else F.lit(None).alias("key")
+        options = {**_SINK, **self._client, "topic": topic}
+        return results.select(key, value).writeStream.format("kafka").options(**options)
+
+    def _send_made_up(self, stream: str, topic: str, batches: int) -> int:
+        from confluent_kafka import Producer
+
+        producer = Producer(
+            {
+                **client_settings(self._offer.client),
+                "queue.buffering.max.messages": 2 * REHEARSAL_ROWS,
+                "linger.ms": 5,
+            }
+        )
+        load = self.assignment.load.evenly(batches * REHEARSAL_STEP_US, REHEARSAL_ROWS / batches)
+        start_us, parts, sent = time.time_ns() // 1_000, self._offer.partitions, 0
+        for number in load.instances_of(stream):
+            feed = load.build_feed(number)
+            events = feed.events.batch(0, feed.times.total, start_us)
+            values = encoded(events, self._offer.format)
+            for part in range(parts):
+                messages = [{"value": value} for value in values[part::parts]]
+                sent += producer.produce_batch(topic, messages, part)
+        producer.flush(_FLUSH_TIMEOUT_S)
+        return sent
+
+
+def java_settings(client: dict[str, Any]) -> dict[str, str]:
+    """Settings of librdkafka as those of the Java client, which names some of them otherwise."""
+    found = {key: str(value) for key, value in client.items()}
+    if "sasl.mechanisms" in found:
+        found["sasl.mechanism"] = found.pop("sasl.mechanisms")
+    if "sasl.username" in found:
+        name, word = found.pop("sasl.username"), found.pop("sasl.password", "")
+        scram = found.get("sasl.mechanism", "PLAIN").startswith("SCRAM")
+        module = "scram.ScramLoginModule" if scram else "plain.PlainLoginModule"
+        found["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{module} required"
+            f' username="{_escaped(name)}" password="{_escaped(word)}";'
+        )
+    for key, store in _PEM.items():
+        if key in found:
+            found[f"{store}.location"] = found.pop(key)
+            found[f"{store}.type"] = "PEM"
+    return found
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _in_message(kind: DataType) -> str:
+    """The type of a column in a message: times are whole microseconds."""
+    from pyspark.sql.types import StructType, TimestampType
+
+    if isinstance(kind, StructType):
+        inner = ", ".join(f"`{one.name}`: {_in_message(one.dataType)}" for one in kind.fields)
+        return f"struct<{inner}>"
+    return "bigint" if isinstance(kind, TimestampType) else kind.simpleString()
+
+
+def _typed(column: Column, kind: DataType, name: str) -> Column:
+    """A column of a message in its own type."""
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import StructType, TimestampType
+
+    if isinstance(kind, StructType):
+        fields = [_typed(column[one.name], one.dataType, one.name) for one in kind.fields]
+        return F.struct(*fields).alias(name)
+    typed = F.timestamp_micros(column) if isinstance(kind, TimestampType) else column
+    return typed.alias(name)
+
+
+def _micros(column: Column, kind: DataType, name: str) -> Column:
+    """A column as it is written into a message."""
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import StructType, TimestampType
+
+    if isinstance(kind, StructType):
+        fields = [_micros(column[one.name], one.dataType, one.name) for one in kind.fields]
+        return F.struct(*fields).alias(name)
+    written = F.unix_micros(column) if isinstance(kind, TimestampType) else column
+    return written.alias(name)
