@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 3
 
-.PHONY: help setup demo test check format bench clean
+.PHONY: help setup demo demo-kafka test check format bench clean
 
 help:
 	@echo "make demo    one run on Spark, from nothing to a validated report (about 3 minutes)"
+	@echo "make demo-kafka  the same through a Kafka broker that it fetches and starts"
 	@echo "make test    the whole test suite"
 	@echo "make check   format, lint and types"
 	@echo "make format  formats the source as make check wants it"
@@ -32,6 +33,9 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 demo: setup
 	@$(BIN)/streamgauge run quickstart
+
+demo-kafka: setup
+	@$(BIN)/streamgauge run quickstart-kafka
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup

@@ -17,7 +17,8 @@ SOURCE = Path(streamgauge.__file__).parent
 MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
 
 LEVELS: list[set[str]] = [
-    {"version", "errors", "causes", "units", "hints", "models", "writing", "plugins", "parts"},
+    {"version", "errors", "causes", "units", "hints", "models", "writing", "plugins", "parts"}
+    | {"references"},
     {"processes"},
     {"compute"},
     {"events"},

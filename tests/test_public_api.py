@@ -118,11 +118,12 @@ RESULT = {"exit_code", "path", "read", "report", "series", "summary", "trials"}
 
 ENTRY_POINTS = {
     "console_scripts": ["streamgauge"],
-    "streamgauge.channels": ["direct"],
+    "streamgauge.channels": ["direct", "kafka"],
     "streamgauge.policies": ["combined", "count", "time"],
     "streamgauge.queries": ["gaming.aggregation", "gaming.join", "gaming.nested"],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
-    "streamgauge.systems": ["simulated", "spark"],
+    "streamgauge.services": ["kafka"],
+    "streamgauge.systems": ["simulated", "spark", "spark-realtime"],
 }
 
 EXIT_CODES = {

@@ -51,6 +51,7 @@ SECTIONS = {
     "latency_ms": "",
     "event_time": "TIME",
     "processing_time": "TIME",
+    "visibility": "TIME",
     "resources": "resources.ROLE",
     "driver": "driver.INSTANCE",
 }

@@ -55,6 +55,28 @@ def test_any_fault_is_invalid_with_its_count(record: RunRecord, fault: str) -> N
     assert "1,234" in reasons[0]
 
 
+def test_events_that_could_not_be_sent_make_the_run_void(record: RunRecord) -> None:
+    verdict, reasons = judge(with_instance(record, unsent=12), Validation(**RIGHT), 100_000)
+    assert verdict is Verdict.VOID
+    assert reasons == ["driver instance 0 could not send 12 events"]
+
+
+@pytest.mark.parametrize(
+    ("late_us", "missing", "verdict"),
+    [
+        (250_000, 3, Verdict.VOID),
+        (250_000, 0, Verdict.VALID),
+        (90_000, 3, Verdict.INVALID),
+    ],
+)
+def test_results_lost_by_the_drivers_own_skew_are_not_the_systems_fault(
+    record: RunRecord, late_us: int, missing: int, verdict: Verdict
+) -> None:
+    load = record.load.model_copy(update={"skew_us": 100_000})
+    late = with_instance(record.model_copy(update={"load": load}), lag_max_us=late_us)
+    assert judge(late, Validation(**{**RIGHT, "missing": missing}), 100_000)[0] is verdict
+
+
 def test_different_input_makes_the_run_void(record: RunRecord) -> None:
     other = Validation(**{**RIGHT, "input_matches": False, "wrong": 7})
     verdict, reasons = judge(record, other, 100_000)

@@ -77,13 +77,13 @@ def _findings(
     # The station imports this module for its models, without the cost of PySpark.
     from streamgauge.measure import latency
     from streamgauge.measure.decoding import decoded
-    from streamgauge.measure.validation import expected_results, validate
+    from streamgauge.measure.validation import validate
 
     parts = sorted(str(part) for part in work.results.glob("part-*.parquet"))
-    expected = expected_results(spark, query, record)
     results = spark.read.parquet(*parts) if parts else None
     if results is not None and record.encoding == "json":
-        results = decoded(results, expected.schema, query.shape)
+        types = query.expected(spark, record.replay).schema
+        results = decoded(results, types, query.shape)
     warm_up_s = record.warm_up_us / 1e6
     found: dict[str, Any] = {}
     checked: dict[str, int] = {}
@@ -98,12 +98,12 @@ def _findings(
         visible, checked = _followed(spark, query, record, results, begin)
         if visible is not None:
             seen = latency.statistics(visible, warm_up_s, (latency.VISIBILITY,))
-            times = times.model_copy(update=seen)
-        histogram = latency.histogram(rows, visible, warm_up_s)
+            times = times.model_copy(update={latency.VISIBILITY: seen.visibility})
+        histogram = latency.histogram(rows, warm_up_s, visible)
         found = {"latency": times, "series": drawn, "histogram": histogram}
         rows.unpersist()
     begin("validating the results")
-    validation = validate(spark, query, record, expected, results).model_copy(update=checked)
+    validation = validate(spark, query, record, results).model_copy(update=checked)
     return Findings(**found, validation=validation)
 
 

@@ -7,7 +7,7 @@ Processing-time latency is the time from the hand-over of all input up to that e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -91,9 +91,7 @@ def micros(results: DataFrame, name: str) -> Column:
     return F.col(name).cast("bigint") if is_number else F.unix_micros(name)
 
 
-def statistics(
-    latency: DataFrame, warm_up_s: float, kinds: Sequence[str] = KINDS
-) -> dict[str, LatencyStatistics]:
+def statistics(latency: DataFrame, warm_up_s: float, kinds: Sequence[str] = KINDS) -> Latency:
     """Exact figures over all rows after the warm-up, for each kind of latency."""
     settled = latency.where(F.col("second") >= warm_up_s)
     shares = F.array(*map(F.lit, QUANTILES.values()))
@@ -104,7 +102,7 @@ def statistics(
         for kind in kinds
     ]
     row = settled.agg(*figures).collect()[0]
-    return {kind: _statistics(*row[kind]) for kind in kinds}
+    return Latency(**{kind: _statistics(*row[kind]) for kind in kinds})
 
 
 def _statistics(
@@ -145,22 +143,20 @@ def series(latency: DataFrame) -> LatencySeries:
     )
 
 
-def with_growth(
-    latency: Mapping[str, LatencyStatistics], drawn: LatencySeries, warm_up_s: float
-) -> Latency:
+def with_growth(latency: Latency, drawn: LatencySeries, warm_up_s: float) -> Latency:
     """Adds the growth of each latency: the mean of a growing latency has no meaning."""
     found = {}
     for kind in KINDS:
         medians = dict(zip(drawn.time_s, getattr(drawn, f"{kind}_p50"), strict=True))
         settled = {s: p50 for s, p50 in medians.items() if s >= warm_up_s and p50 is not None}
         growth = growth_of(list(settled), list(settled.values()))
-        found[kind] = latency[kind].model_copy(
+        found[kind] = getattr(latency, kind).model_copy(
             update={"growing": growth is not None, "growth_per_s": _rounded(growth)}
         )
     return Latency(**found)
 
 
-def histogram(latency: DataFrame, visible: DataFrame | None, warm_up_s: float) -> Histogram:
+def histogram(latency: DataFrame, warm_up_s: float, visible: DataFrame | None = None) -> Histogram:
     """Counts on a logarithmic axis; `visible` has the visibility latency of input events."""
     settled = latency.where(F.col("second") >= warm_up_s)
     values = settled.unpivot([], list(KINDS), "kind", "value")

@@ -28,13 +28,10 @@ _FINGERPRINT = pa.schema([("fingerprint", pa.string())])
 
 
 def validate(
-    spark: SparkSession,
-    query: Query,
-    record: RunRecord,
-    expected: DataFrame,
-    results: DataFrame | None,
+    spark: SparkSession, query: Query, record: RunRecord, results: DataFrame | None
 ) -> Validation:
     """Counts of expected, missing, extra, duplicate, wrong and late results."""
+    expected = _expected(spark, query, record)
     if results is None:
         results = spark.createDataFrame([], expected.schema).selectExpr(
             "*", f"0L AS {ARRIVAL}", f"0L AS {PLACE}"
@@ -56,7 +53,7 @@ def validate(
     ).model_copy(update={**counts, **arrived.asDict()})
 
 
-def expected_results(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
+def _expected(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
     """In append mode only the results that could be complete by the last event of the run."""
     expected = query.expected(spark, record.replay)
     closes = query.shape.closes

@@ -27,7 +27,12 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 def judge(record: RunRecord, validation: Validation, max_lag_us: int) -> tuple[Verdict, list[str]]:
     """The most severe verdict for which there are reasons, and all of these reasons."""
     reasons = {
-        Verdict.VOID: [*_late_generators(record, max_lag_us), *_different_input(validation)],
+        Verdict.VOID: [
+            *_late_generators(record, max_lag_us),
+            *_unsent_events(record),
+            *_own_skew(record, validation),
+            *_different_input(validation),
+        ],
         Verdict.INVALID: _faulty_results(record, validation),
         Verdict.UNKNOWN: _unknown_results(record, validation),
         Verdict.VALID: [],
@@ -43,6 +48,28 @@ def _late_generators(record: RunRecord, max_lag_us: int) -> list[str]:
         f"{i.lag_p99_us / 1_000:.0f} ms, allowed {max_lag_us / 1_000:.0f} ms"
         for i in record.instances
         if i.lag_p99_us > max_lag_us
+    ]
+
+
+def _unsent_events(record: RunRecord) -> list[str]:
+    return [
+        f"driver instance {i.instance} could not send {i.unsent:,} events"
+        for i in record.instances
+        if i.unsent
+    ]
+
+
+def _own_skew(record: RunRecord, validation: Validation) -> list[str]:
+    """A driver instance that was behind the others makes its events late for the watermark."""
+    allowed_us = record.load.skew_us
+    behind = [i for i in record.instances if allowed_us and i.lag_max_us > allowed_us]
+    if not behind or not (validation.missing or validation.wrong):
+        return []
+    latest = max(behind, key=lambda i: i.lag_max_us)
+    return [
+        "results are missing or wrong, perhaps through the driver's own fault: driver instance "
+        f"{latest.instance} was up to {latest.lag_max_us / 1_000:.0f} ms late, and the watermark "
+        f"allows {allowed_us / 1_000:.0f} ms"
     ]
 
 
