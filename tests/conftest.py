@@ -1,4 +1,4 @@
-"""What tests share: one Spark session per worker, and small loads."""
+"""What tests share: one Spark session and one Kafka broker per worker, and small loads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from streamgauge.processes.guard import Guard
+from streamgauge.processes.launcher import Launcher
+from streamgauge.services import jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
 # A JVM of a test lives for seconds: to compile it to the last bit takes half of its CPU time.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Tests use the jars of the user, but not the services that the user has standing.
+os.environ.setdefault(jars.FOLDER, str(jars.jars_folder()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_standing_services(tmp_path_factory: pytest.TempPathFactory) -> None:
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +48,19 @@ def spark(
     session.stop()
 
 
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real Kafka broker; it ends with the worker."""
+    from streamgauge.services.kafka import KafkaBroker
+
+    logs = tmp_path_factory.mktemp("broker")
+    with Guard() as guard:
+        launcher = Launcher(guard.env)
+        folder = guard.scratch / "broker"
+        with KafkaBroker(folder=folder, logs=logs, launcher=launcher) as started:
+            yield started.address
+
+
 # Before the plugin that deals tests out looks at the groups, which it does in this hook too.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -46,7 +68,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     begin first."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        for shared in ("spark", "misbehaving"):
+        for shared in ("spark", "misbehaving", "broker"):
             if shared in fixtures:
                 item.add_marker(pytest.mark.xdist_group(shared))
     items.sort(key=lambda item: "experiments" not in item.path.parts)

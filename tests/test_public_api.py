@@ -48,7 +48,8 @@ SIGNATURES = {
     " inputs: 'Mapping[str, Table | Service] | None' = None, closes: 'str | None' = None,"
     " output_mode: 'OutputMode' = 'append', input_time: 'str' = 'latest_event_time',"
     " output_time: 'str' = 'arrival_us') -> 'Callable[[Function], OwnQuery]'",
-    "Service": "() -> None",
+    "Service": "(kind: 'str | None' = None,"
+    " prepare: 'Callable[[str], None] | None' = None) -> None",
     "Table": "(rows: 'pa.Table | Callable[[], pa.Table]') -> None",
     "text": "(path: 'str | Path') -> 'TextSource'",
     "recorded": "(path: 'str | Path', columns: 'Sequence[str] | None' = None) -> 'RecordedSource'",
@@ -122,7 +123,7 @@ ENTRY_POINTS = {
     "streamgauge.policies": ["combined", "count", "time"],
     "streamgauge.queries": ["gaming.aggregation", "gaming.join", "gaming.nested"],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
-    "streamgauge.services": ["kafka"],
+    "streamgauge.services": ["kafka", "postgresql"],
     "streamgauge.systems": ["simulated", "spark", "spark-realtime"],
 }
 
@@ -144,6 +145,7 @@ OPTIONS = {
     "run": "experiment --set --quick --json --runs-dir --dry-run --resume",
     "report": "run --runs-dir --open",
     "compare": "base others --fail-if --output --runs-dir --json",
+    "services": "action kinds --json",
     "clean": "--runs-dir --keep --dry-run --yes",
 }
 

@@ -14,8 +14,16 @@ from streamgauge.errors import UsageError
 _REFERENCE = re.compile(r"\$\{(env|file):([^}]+)\}")
 
 
+_PASSWORD = re.compile(r"//[^/@\s]*:[^/@\s]+@|password=[^&\s]", re.IGNORECASE)
+
+
 def has_reference(text: str) -> bool:
     return _REFERENCE.search(text) is not None
+
+
+def has_open_password(address: str) -> bool:
+    """Whether a password is written out instead of referred to."""
+    return _PASSWORD.search(_REFERENCE.sub("", address)) is not None
 
 
 def revealed(text: str) -> str:

@@ -24,6 +24,7 @@ def test_help_lists_the_commands_in_the_order_of_the_work() -> None:
         "run",
         "report",
         "compare",
+        "services",
         "clean",
     ]
 

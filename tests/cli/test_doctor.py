@@ -14,6 +14,7 @@ from streamgauge.cli import checks, spark_check
 from streamgauge.cli.checks import Check, Health
 from streamgauge.errors import ComponentError
 from streamgauge.processes.machine import OtherWork
+from streamgauge.services import jars, postgresql
 
 from .calling import call
 
@@ -71,6 +72,27 @@ def test_an_unused_java_home_is_a_warning() -> None:
     assert check.health is Health.WARNING
     assert "/nowhere" in check.found
     assert "JAVA_HOME" in check.fix
+
+
+def test_every_service_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {check.name: check for check in checks.services()}
+    assert list(found) == ["service kafka", "service postgresql"]
+    assert "jars" in found["service kafka"].found
+    assert found["service postgresql"].found.startswith("postgres (PostgreSQL)")
+    assert all(check.health is Health.OK for check in found.values())
+
+    def none() -> None:
+        raise ComponentError("no PostgreSQL was found", fix="install one")
+
+    monkeypatch.setattr(postgresql, "find_programs", none)
+    monkeypatch.setenv(jars.FOLDER, "/nowhere")
+    kafka, database = checks.services()
+    count = len(jars.locked("kafka-broker"))
+    assert f"{count} of {count} jars are fetched at the first start" in kafka.found
+    # Most experiments need no database.
+    assert database == Check(
+        "service postgresql", Health.WARNING, "no PostgreSQL was found", "install one"
+    )
 
 
 def test_no_java_at_all(monkeypatch: pytest.MonkeyPatch) -> None:

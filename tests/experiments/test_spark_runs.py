@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -87,6 +88,9 @@ def test_spark_gives_the_right_results_for_every_query_in_one_sweep(tmp_path: Pa
 
 
 TRIPS = """\
+from pathlib import Path
+
+import psycopg
 import pyarrow as pa
 import streamgauge
 from pyspark.sql import functions as F
@@ -97,29 +101,47 @@ EVENTS = streamgauge.DataSet(
 BOROUGHS = streamgauge.Table(pa.table({"zone": ["a", "b", "c"], "borough": ["N", "N", "S"]}))
 
 
+def fill(address):
+    Path(__file__).with_name("address.txt").write_text(address)
+    with psycopg.connect(address) as connection:
+        connection.execute("CREATE TABLE tips (zone text, tip double precision)")
+        with connection.cursor().copy("COPY tips FROM STDIN") as copy:
+            for row in [("a", 0.5), ("b", 0.5), ("c", 2.0)]:
+                copy.write_row(row)
+
+
 @streamgauge.query(
     events=EVENTS,
     keys=["window", "borough"],
-    inputs={"boroughs": BOROUGHS, "geocoder": streamgauge.Service()},
+    inputs={
+        "boroughs": BOROUGHS,
+        "geocoder": streamgauge.Service(),
+        "database": streamgauge.Service(kind="postgresql", prepare=fill),
+    },
 )
-def fares(trips, calls, *, boroughs, geocoder, window="1 second"):
+def fares(trips, calls, *, boroughs, geocoder, database, window="1 second"):
+    with psycopg.connect(database) as connection:
+        rows = connection.execute("SELECT zone, tip FROM tips").fetchall()
+    tips = trips.sparkSession.createDataFrame(rows, "zone string, tip double")
     called = calls.select("event_time", F.col("line").alias("zone"), F.lit(0.0).alias("fare"))
     return (
         trips.select("event_time", "zone", "fare")
         .unionByName(called)
         .join(F.broadcast(boroughs), "zone")
+        .join(F.broadcast(tips), "zone")
         .groupBy(F.window("event_time", window), "borough")
         .agg(
             F.sum("fare").alias("fares"),
             F.count("*").alias("trips_and_calls"),
             F.max("event_time").alias("latest_event_time"),
             F.lit(geocoder).alias("geocoder"),
+            F.max("tip").alias("tip"),
         )
     )
 """
 
 
-def test_a_query_over_files_a_table_and_a_service_is_valid_with_a_load_per_stream(
+def test_a_query_over_files_a_table_and_services_is_valid_with_a_load_per_stream(
     tmp_path: Path, runs: Path
 ) -> None:
     (tmp_path / "trips.py").write_text(TRIPS)
@@ -154,6 +176,11 @@ def test_a_query_over_files_a_table_and_a_service_is_valid_with_a_load_per_strea
     assert parts is not None
     assert set(parts["geocoder"].to_pylist()) == {"localhost:4711"}
     assert set(parts["borough"].to_pylist()) == {"N", "S"}
+    assert set(parts["tip"].to_pylist()) == {0.5, 2.0}
+    password = urlsplit((tmp_path / "address.txt").read_text()).password
+    assert password
+    stored = [path.read_bytes() for path in result.path.rglob("*") if path.is_file()]
+    assert not any(password.encode() in content for content in stored)
 
 
 def test_above_what_spark_sustains_results_are_right_and_the_run_is_unsustained(

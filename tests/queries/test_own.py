@@ -42,7 +42,7 @@ def test_streams_come_by_place_and_tables_services_and_parameters_by_name(
 ) -> None:
     query = by_room.with_parameters(least=5).placed(tmp_path, {"alarm": "here:1"})
     assert list(query.streams) == ["events"]
-    assert query.services == ["alarm"]
+    assert list(query.services) == ["alarm"]
     rows = query.expected(spark, replay_of(query, rate_per_s=100)).collect()
     assert {row["room"] for row in rows} == {"hall", "attic"}
     assert {row["alarm"] for row in rows} == {"here:1"}

@@ -68,7 +68,7 @@ def test_a_mirror_of_the_users_is_used(tmp_path: Path, monkeypatch: pytest.Monke
     folder = tmp_path / "jars"
     (found,) = jars.have_jars("thing", Launcher({}), said.append, folder=folder)
     assert found.read_bytes() == b"a jar"
-    assert said[0] == "fetching jars: 0 of 1"
+    assert said[0] == "fetching 1 jars, once: 0 %"
 
 
 @pytest.mark.parametrize(

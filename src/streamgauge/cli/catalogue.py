@@ -55,6 +55,8 @@ def installed(group: str) -> list[Entry]:
         found = plugins.load(group, name, key=group)
         documentation = inspect.getdoc(found) or ""
         about = documentation.partition("\n\n")[0].replace("\n", " ").strip()
+        if group == "services":
+            return Entry(name, about)
         has_fields = isinstance(found, type) and issubclass(found, BaseModel)
         return Entry(name, about, tuple(of_model(found) if has_fields else of_signature(found)))
 

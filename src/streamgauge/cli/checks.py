@@ -14,7 +14,7 @@ from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from streamgauge import writing
+from streamgauge import plugins, writing
 from streamgauge.compute.java import OLDEST, find_java
 from streamgauge.errors import StreamgaugeError
 from streamgauge.processes.machine import OtherWork, other_work
@@ -57,6 +57,7 @@ def machine_checks(runs_dir: Path, env: Mapping[str, str] = os.environ) -> list[
         java(env),
         pyspark(),
         flight(),
+        *services(),
         memory(),
         disk("disk of the runs", runs_dir),
         disk("disk of temporary files", Path(tempfile.gettempdir())),
@@ -99,6 +100,18 @@ def flight() -> Check:
     except ImportError as error:
         return Check("Arrow Flight", Health.FAILED, str(error), "pip install --upgrade pyarrow")
     return Check("Arrow Flight", Health.OK, f"pyarrow {version('pyarrow')}")
+
+
+def services() -> list[Check]:
+    """Of what each would be started; only some experiments need them."""
+    checks = []
+    for name in plugins.names("services"):
+        try:
+            found = plugins.load("services", name, key="services").found()
+            checks.append(Check(f"service {name}", Health.OK, found))
+        except StreamgaugeError as error:
+            checks.append(Check(f"service {name}", Health.WARNING, error.cause, error.fix))
+    return checks
 
 
 def memory() -> Check:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-KINDS = ("experiments", "queries", "channels", "systems", "policies", "schedules")
+KINDS = ("experiments", "queries", "channels", "systems", "policies", "schedules", "services")
 RUNS = "runs"
 
 

@@ -94,7 +94,10 @@ def _clean_up(mark: str, scratch: Path) -> None:
                 process.kill()
         empty_rounds = 0 if left else empty_rounds + 1
         time.sleep(0.1)
-    shutil.rmtree(scratch, ignore_errors=True)
+    # The children of a killed database server have no marker, and write until they notice it.
+    while scratch.exists() and time.monotonic() < began + LIMIT_S:
+        shutil.rmtree(scratch, ignore_errors=True)
+        time.sleep(0.1)
 
 
 def main() -> None:

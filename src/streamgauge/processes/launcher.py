@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -114,7 +115,10 @@ class LaunchedProcess:
         return True
 
     def terminate(self) -> None:
-        self._process.terminate()
+        self.send(signal.SIGTERM)
+
+    def send(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
 
     def kill(self) -> None:
         self._process.kill()
@@ -135,7 +139,7 @@ class LaunchedProcess:
         code = self._process.wait()
         if not reason:
             reason = f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
-            errors = re.findall(r"(?:Exception|Error): (.+)", self.logged())
+            errors = re.findall(r"(?:Exception|Error|FATAL): +(.+)", self.logged())
             if code > 0 and errors:
                 reason = errors[-1].strip()
         return ComponentError(f"{self.name} died: {reason}", fix=fix or "see its log", log=self.log)

@@ -18,6 +18,7 @@ from streamgauge.events.sources import Source
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.models import StrictModel
 from streamgauge.queries.replay import Replay
+from streamgauge.references import revealed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,6 +49,12 @@ class Table:
 @dataclass(frozen=True)
 class Service:
     """An input that the query asks over the network; its address is given under `services`."""
+
+    kind: str | None = None
+    """Without an address, a service of this kind, such as `postgresql`, is started for the run."""
+    prepare: Callable[[str], None] | None = None
+    """Called with the address of a service that streamgauge started, once before the load: fills a
+    database, for example. A service that stands between runs may be filled already."""
 
 
 Input = Stream | Table | Service
@@ -116,15 +123,15 @@ class Query(StrictModel):
         return {name: one.source.located(self._base) for name, one in streams.items()}
 
     @property
-    def services(self) -> list[str]:
-        """The names of the services whose addresses the query needs."""
-        return [name for name, one in self.inputs.items() if isinstance(one, Service)]
+    def services(self) -> dict[str, Service]:
+        """The services whose addresses the query needs."""
+        return {name: one for name, one in self.inputs.items() if isinstance(one, Service)}
 
     def fixed_inputs(self, table: Callable[[pa.Table], Any]) -> dict[str, Any]:
         """All inputs but the streams: tables in the system's form, and addresses of services."""
         inputs = self.inputs.items()
         tables = {name: table(one.read()) for name, one in inputs if isinstance(one, Table)}
-        return {**tables, **{name: self._services[name] for name in self.services}}
+        return {**tables, **{name: revealed(self._services[name]) for name in self.services}}
 
     @property
     def kinds(self) -> list[str]:

@@ -178,4 +178,4 @@ class QueryConfig(StrictModel):
     output_mode: OutputMode | None = None
     """Instead of the query's own."""
     services: dict[str, str] = Field(default={})
-    """Addresses by the names of the inputs."""
+    """Addresses by the names of the inputs, with references instead of secrets."""

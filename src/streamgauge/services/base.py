@@ -7,9 +7,11 @@ port of 127.0.0.1 and keeps its data in a folder of the run.
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import socket
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,6 +34,8 @@ class Service(ABC):
     """For messages, such as `the Kafka broker`."""
     role: ClassVar[str]
     """For the monitor and for faults, such as `broker`."""
+    stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
+    """Ends the process at once, even if clients are connected."""
 
     def __init__(
         self,
@@ -41,12 +45,15 @@ class Service(ABC):
         launcher: Launcher,
         tell: Tell = lambda _: None,
         clock: Clock = SYSTEM_CLOCK,
+        standing: bool = False,
     ) -> None:
+        """A standing service lives on when the process that has started it ends."""
         self.folder = folder
         self.log = logs / f"{self.role}.log"
         self._launcher = launcher
         self._tell = tell
         self._clock = clock
+        self._standing = standing
         self._process: LaunchedProcess | None = None
 
     def __enter__(self) -> Service:
@@ -60,6 +67,11 @@ class Service(ABC):
     @abstractmethod
     def address(self) -> str:
         """What a client connects to."""
+
+    @classmethod
+    @abstractmethod
+    def found(cls) -> str:
+        """What it would be started from; a StreamgaugeError if it cannot be."""
 
     @abstractmethod
     def _launch(self) -> LaunchedProcess:
@@ -99,11 +111,24 @@ class Service(ABC):
     def stop(self) -> None:
         if self._process is None:
             return
-        self._process.terminate()
+        self._process.send(self.stop_signal)
         if not self._process.wait(STOP_TIMEOUT_S):
             self._process.kill()
             self._process.wait()
         self._process = None
+
+    def _run(self, argv: Sequence[str]) -> None:
+        """Runs a command that prepares the folder."""
+        process = self._launcher.start(self.name, argv, log=self.log)
+        if not process.wait(START_TIMEOUT_S) or process.exit_code:
+            process.kill()
+            raise process.death()
+
+
+def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
+    """What streamgauge keeps from run to run for this user."""
+    cache = env.get("XDG_CACHE_HOME") or str(Path(env.get("HOME") or Path.home()) / ".cache")
+    return Path(cache) / "streamgauge"
 
 
 def free_ports(count: int) -> list[int]:

@@ -23,6 +23,7 @@ from streamgauge.errors import ComponentError
 from streamgauge.models import StrictModel
 from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
 from streamgauge.processes.launcher import Launcher
+from streamgauge.services.base import cache_folder
 
 FOLDER = "STREAMGAUGE_JARS"
 """Environment variable: a folder that holds the jars already, or where they are to be kept."""
@@ -53,10 +54,12 @@ def locked(name: str) -> list[Jar]:
 
 def jars_folder(env: Mapping[str, str] = os.environ) -> Path:
     """Where jars are kept from run to run."""
-    if given := env.get(FOLDER):
-        return Path(given)
-    cache = env.get("XDG_CACHE_HOME") or str(Path(env.get("HOME") or Path.home()) / ".cache")
-    return Path(cache) / "streamgauge" / "jars"
+    return Path(env[FOLDER]) if env.get(FOLDER) else cache_folder(env) / "jars"
+
+
+def missing_jars(name: str, folder: Path) -> list[Jar]:
+    """Those of the set that are to be fetched."""
+    return [jar for jar in locked(name) if not (folder / jar.file_name).is_file()]
 
 
 def have_jars(
@@ -70,8 +73,7 @@ def have_jars(
     """Every jar of the set, verified; those that are missing are fetched first."""
     folder = folder or jars_folder()
     jars = locked(name)
-    missing = [jar for jar in jars if not (folder / jar.file_name).is_file()]
-    if missing:
+    if missing := missing_jars(name, folder):
         _fetch(missing, folder, launcher, tell, clock)
     paths = [folder / jar.file_name for jar in jars]
     for jar, path in zip(jars, paths, strict=True):

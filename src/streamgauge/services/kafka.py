@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from streamgauge.compute.java import find_java
+from streamgauge.errors import ComponentError
 from streamgauge.processes.launcher import LaunchedProcess
-from streamgauge.services.base import HOST, START_TIMEOUT_S, Service, free_ports
-from streamgauge.services.jars import have_jars
+from streamgauge.services.base import HOST, Service, free_ports
+from streamgauge.services.jars import have_jars, jars_folder, locked, missing_jars
 
 JARS = "kafka-broker"
 _STARTED = "Kafka Server started"
@@ -27,7 +28,7 @@ appender.console.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex
 
 
 class KafkaBroker(Service):
-    """Its jars are fetched at the first start, and kept for the next ones."""
+    """A Kafka broker; its jars are fetched at the first start, and kept for the next ones."""
 
     name: ClassVar[str] = "the Kafka broker"
     role: ClassVar[str] = "broker"
@@ -37,6 +38,18 @@ class KafkaBroker(Service):
     def address(self) -> str:
         """For `bootstrap.servers`."""
         return f"{HOST}:{self._port}"
+
+    @classmethod
+    def found(cls) -> str:
+        try:
+            import confluent_kafka
+        except ImportError as error:
+            raise ComponentError(str(error), fix="pip install confluent-kafka") from None
+        folder, count = jars_folder(), len(locked(JARS))
+        missing = len(missing_jars(JARS, folder))
+        jars = f"{missing} of {count} jars are fetched at the first start" if missing else ""
+        client = f"confluent-kafka {confluent_kafka.__version__}"
+        return f"{jars or f'{count} jars in {folder}'}; {client}"
 
     def _launch(self) -> LaunchedProcess:
         jars = have_jars(JARS, self._launcher, self._tell, clock=self._clock)
@@ -53,10 +66,7 @@ class KafkaBroker(Service):
         properties = self._properties()
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         command = [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
-        formatting = self._launcher.start(self.name, command, log=self.log)
-        if not formatting.wait(START_TIMEOUT_S) or formatting.exit_code:
-            formatting.kill()
-            raise formatting.death()
+        self._run(command)
         command = [*java, "kafka.Kafka", str(properties)]
         return self._launcher.start(self.name, command, log=self.log)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.as_json
 @click.pass_obj
 def command(session: Session, no_spark: bool, runs_dir: Path, as_json: bool) -> int:
-    """Check this machine: Python, Java, Spark, memory, disk, ports, other load.
+    """Check this machine: Python, Java, Spark, services, memory, disk, ports, other load.
 
     Every line is ✓ (good), ! (works, with a drawback) or ✗ (does not work, with a fix). The exit
     code is 5 if there is a ✗.

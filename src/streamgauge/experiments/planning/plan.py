@@ -20,6 +20,7 @@ from streamgauge.experiments.planning.validation import explained, unknown_key, 
 from streamgauge.queries.base import Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
+from streamgauge.references import has_open_password
 from streamgauge.systems.base import System
 
 Part = TypeVar("Part", bound=BaseModel)
@@ -131,11 +132,20 @@ def _query(config: QueryConfig) -> Query:
 
 
 def _check_services(query: Query, given: Mapping[str, str]) -> None:
-    """The address of every service is given, and no other."""
+    """The address of every service is given, or its kind can be started, and no other is given."""
     for name in given:
         if name not in query.services:
-            raise unknown_key(f"services.{name}", name, query.services)
-    for name in query.services:
+            raise unknown_key(f"services.{name}", name, list(query.services))
+    for name, service in query.services.items():
+        if name not in given and service.kind is not None:
+            plugins.load("services", service.kind, key=f"services.{name}")
+            continue
+        if has_open_password(given.get(name, "")):
+            raise ExperimentError(
+                f"services.{name}",
+                "has a password, which would be stored with the run",
+                fix="refer to it: `${env:NAME}` or `${file:PATH}` in its place",
+            )
         if not given.get(name, "").strip():
             raise ExperimentError(
                 f"services.{name}",

@@ -7,6 +7,7 @@ channel, a query and a checkpoint of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 from streamgauge import plugins
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import spark_env
+from streamgauge.errors import ExperimentError
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.measure.calculate import CalculationConfig, CalculationWork, Findings
 from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
@@ -21,8 +23,12 @@ from streamgauge.processes.component import LARGE_ARRAYS, Component, module_argv
 from streamgauge.processes.guard import Guard
 from streamgauge.processes.launcher import Launcher
 from streamgauge.processes.roles import RoleProcess
+from streamgauge.queries import base as queries
+from streamgauge.queries.own import QueryConfig
+from streamgauge.references import revealed
 from streamgauge.services.base import Service
 from streamgauge.services.jars import have_jars
+from streamgauge.services.standing import Standing, standing
 from streamgauge.systems.base import System, SystemContext
 from streamgauge.systems.running import RunningSystem
 
@@ -45,7 +51,9 @@ class Station:
         self._started: tuple[System, str] | None = None
         self._running: RunningSystem | None = None
         self._warm = False
-        self._services: dict[str, Service] = {}
+        self._services: dict[str, Service | Standing] = {}
+        self._own_services = ExitStack()
+        self._prepared: set[tuple[str, str, str]] = set()
         self._calculation: Component | None = None
         self._numbers = 0
 
@@ -58,8 +66,7 @@ class Station:
             self.stop_system()
             if self._calculation is not None:
                 self._calculation.stop()
-            for service in self._services.values():
-                service.stop()
+            self._own_services.close()
         finally:
             self.check_guard()
             self._guard.__exit__()
@@ -102,19 +109,44 @@ class Station:
         )
 
     def service(self, name: str, tell: Tell) -> str:
-        """The address of a service; started if it does not run."""
-        if name not in self._services:
-            found: type[Service] = plugins.load("services", name, key="services")
-            service = found(
+        """The address of a service; started unless it is up, for this run or between runs."""
+        if name not in self._services or not self._services[name].processes():
+            self._services[name] = standing(name) or self._start_service(name, tell)
+        return self._services[name].address
+
+    def _start_service(self, name: str, tell: Tell) -> Service:
+        found: type[Service] = plugins.load("services", name, key="services")
+        return self._own_services.enter_context(
+            found(
                 folder=self._new_scratch(name),
                 logs=self._logs,
                 launcher=self.launcher,
                 tell=tell,
                 clock=self.clock,
             )
-            service.start()
-            self._services[name] = service
-        return self._services[name].address
+        )
+
+    def query_of(self, plan: Plan, tell: Tell) -> QueryConfig:
+        """The query with the addresses of its services; those without one are started."""
+        addresses = dict(plan.query_config.services)
+        for name, service in plan.query.services.items():
+            if name not in addresses and service.kind is not None:
+                addresses[name] = self.service(service.kind, tell)
+                self._prepare(plan, name, service, addresses[name])
+        return plan.query_config.model_copy(update={"services": addresses})
+
+    def _prepare(self, plan: Plan, name: str, service: queries.Service, address: str) -> None:
+        """Once for all trials of the same query."""
+        key = (plan.query_config.model_dump_json(), name, address)
+        if service.prepare is None or key in self._prepared:
+            return
+        try:
+            service.prepare(revealed(address))
+        except Exception as error:
+            self.check_services()
+            cause = f"`prepare` of the service `{name}` failed: {type(error).__name__}: {error}"
+            raise ExperimentError("workload.query", cause, fix="correct that function") from error
+        self._prepared.add(key)
 
     def check_services(self) -> None:
         """Fails if one has died; the error names it and its log."""
@@ -174,6 +206,7 @@ class Station:
         except Exception:
             calculation.stop()
             self._calculation = None
+            self.check_services()
             raise
         return Findings.model_validate(done["findings"])
 

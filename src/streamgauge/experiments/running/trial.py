@@ -11,6 +11,7 @@ from functools import partial
 
 from streamgauge.channels.base import ChannelContext, OpenChannel
 from streamgauge.driver.instance import InstanceStatus
+from streamgauge.errors import ComponentError
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.running import log
 from streamgauge.experiments.running.run_directory import RunDirectory
@@ -56,6 +57,7 @@ class Trial:
         self._clock = station.clock
         self._log = run_log
         self._tell = tell
+        self._query = plan.query_config
         self._opened: OpenChannel | None = None
         self._assigned: RunningSystem | None = None
         self._monitor: Monitor | None = None
@@ -78,6 +80,10 @@ class Trial:
         """
         try:
             yield
+        except ComponentError:
+            # Whoever uses a service that has died may notice it first.
+            self._station.check_services()
+            raise
         finally:
             if self._monitor is not None:
                 self.monitor_cost = self._monitor.stop()
@@ -88,8 +94,9 @@ class Trial:
 
     def start(self) -> None:
         """The driver's side first, then the system, which rehearses a query that is new to it."""
-        self._tell("starting the driver")
         plan, directory = self._plan, self._directory
+        self._query = self._station.query_of(plan, self._tell)
+        self._tell("starting the driver")
         timeout_s = plan.experiment.timeouts.start / 1e6
         context = ChannelContext(
             load=plan.built_load,
@@ -108,7 +115,7 @@ class Trial:
         assignment = Assignment(
             number=self._number,
             load=plan.load,
-            query=plan.query_config,
+            query=self._query,
             connector=plan.connector.path,
             offer=channel.offer,
             checkpoint=self._checkpoint,
@@ -196,7 +203,7 @@ class Trial:
         judged = zip(self.unsustained.marks, self.unsustained.reasons.values(), strict=True)
         return RunRecord(
             load=self._plan.load,
-            query=self._plan.query_config,
+            query=self._query,
             warm_up_us=self._plan.experiment.warm_up_us,
             start_us=self.start_us,
             end_us=self.end_us,
