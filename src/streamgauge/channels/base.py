@@ -57,6 +57,8 @@ class ChannelContext:
     """Starts one of our modules as a component: `start(name, module, config, *arguments)`."""
     service: Callable[[str], str]
     """The address of a service, such as `kafka`, which is started if it does not run."""
+    check_services: Callable[[], None]
+    """Fails if a service has died; to be called while the channel waits for one."""
     timeout_s: float
 
 

@@ -110,6 +110,7 @@ class _OpenKafka(FrontierChannel):
         topics = {one: settings.topics.get(one, f"{name}-{one}") for one in context.load.streams}
         output = settings.output or f"{name}-results"
         self._client = client
+        self._check_services = context.check_services
         self._components: list[Component] = []
         rehearsal = {one: f"{name}-rehearsal-{one}" for one in topics}
         partitions = self._have_topics(
@@ -169,7 +170,7 @@ class _OpenKafka(FrontierChannel):
 
     def wait_until_ready(self, timeout_s: float) -> None:
         for component in self._components:
-            component.wait_for("ready", timeout_s)
+            component.wait_for("ready", timeout_s, self._check_services)
 
     @property
     def offer(self) -> dict[str, Any]:
@@ -205,17 +206,17 @@ class _OpenKafka(FrontierChannel):
     def flush(self) -> None:
         for number, sender in enumerate(self._senders):
             sender.send("finish")
-            sender.wait_for("finished", TIMEOUT_S)
+            sender.wait_for("finished", TIMEOUT_S, self._check_services)
             self._count(number, sender.latest["sent"])
 
     def settle(self) -> None:
         self._collector.send("settle")
-        self._collector.wait_for("settled", TIMEOUT_S)
+        self._collector.wait_for("settled", TIMEOUT_S, self._check_services)
 
     def finish(self) -> list[InstanceStatus]:
         self.flush()
         self._collector.send("finish")
-        self._collector.wait_for("finished", TIMEOUT_S)
+        self._collector.wait_for("finished", TIMEOUT_S, self._check_services)
         return super().finish()
 
     def close(self) -> None:

@@ -105,6 +105,7 @@ class Trial:
             results=directory.results,
             start=partial(self._station.start_module, directory.logs),
             service=partial(self._station.service, tell=self._tell),
+            check_services=self._station.check_services,
             timeout_s=timeout_s,
         )
         channel = self._opened = plan.channel.open(context)
