@@ -73,7 +73,8 @@ def _load_own(name: str, *, key: str, base: Path) -> Any:
 
 def _unloadable(error: BaseException, key: str, location: str, base: Path) -> ExperimentError:
     """Names the line at fault, unless there is no such file or module at all."""
-    line = causes.line_of(error, str((base / location).resolve()))
+    # No path has a NUL in it.
+    line = None if "\0" in location else causes.line_of(error, str((base / location).resolve()))
     if line is None:
         fix = "write `file.py:name`, relative to the experiment file, or `package.module:name`"
         return ExperimentError(key, f"cannot load `{location}`: {error}", fix=fix)

@@ -78,8 +78,8 @@ WRONG: dict[Path, list[Any]] = {
         *({"name": "steps", "levels": []}, {"name": "steps", "levels": "x"}),
         *({"name": "steps", "levels": [0]}, {"name": "bursts", "length": "20 s"}),
         *({"name": "trace"}, {"name": "trace", "path": "no.csv"}, {"name": "trace", "path": 5}),
-        *({"name": "bursts", "burst": 150_000}, {"name": "steps", "levels": [1, 20_000]}),
-        *({"name": "ramp", "start": 20_000}, {"name": "trace", "path": "a\0b"}),
+        *({"name": "bursts", "burst": 150_000}, {"name": "steps", "levels": [1, 40_000]}),
+        *({"name": "ramp", "start": 40_000}, {"name": "trace", "path": "a\0b"}),
         {"name": "trace", "path": "x" * 300},
     ],
     ("load", "policy"): [

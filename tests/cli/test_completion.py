@@ -27,13 +27,19 @@ def completed(*words: str) -> list[str]:
         (["val"], ["validate"]),
         (
             ["list", ""],
-            [*("experiments", "queries", "channels", "systems"), "policies", "schedules", "runs"],
+            [
+                *("experiments", "queries", "channels", "systems"),
+                "policies",
+                "schedules",
+                "services",
+                "runs",
+            ],
         ),
         (["list", "sch"], ["schedules"]),
         (["list", "queries", "gaming.j"], ["gaming.join"]),
-        (["list", "experiments", "quick"], ["quickstart"]),
+        (["list", "experiments", "quick"], ["quickstart", "quickstart-kafka"]),
         (["list", "nonsense", "x"], []),
-        (["run", "quick"], ["quickstart"]),
+        (["run", "max"], ["max-throughput"]),
         (["validate", "max"], ["max-throughput"]),
         (["run", "--re"], ["--resume"]),
     ],
@@ -65,9 +71,9 @@ def test_the_line_of_the_documentation_loads_it_into_bash() -> None:
     script = f"""
         PATH={Path(sys.executable).parent}:$PATH
         eval "$({COMPLETION}=bash_source streamgauge)"
-        COMP_WORDS=(streamgauge run quick) COMP_CWORD=2
+        COMP_WORDS=(streamgauge run max) COMP_CWORD=2
         _streamgauge_completion streamgauge
         echo "${{COMPREPLY[@]}}"
     """
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
-    assert done.stdout.strip() == "quickstart", done.stderr
+    assert done.stdout.strip() == "max-throughput", done.stderr

@@ -64,7 +64,7 @@ def test_the_result_goes_to_standard_output_and_progress_does_not(
 ) -> None:
     answer = call("run", "quickstart", *place)
     assert answer.code == 0
-    assert answer.out.startswith("✓ valid   quickstart, run 2026-01-02-1-quickstart\n")
+    assert answer.out.startswith("✓ PASSED   quickstart, run 2026-01-02-1-quickstart\n")
     assert f"report: {runs / '2026-01-02-1-quickstart' / 'report.html'}" in answer.out
     assert "rehearsing" in answer.err
     assert "rehearsing" not in answer.out
@@ -137,7 +137,7 @@ def test_ctrl_c_shows_what_was_measured_and_exits_with_130(
     pretended.changes = {"status": "interrupted", "verdict": "unknown"}
     answer = call("run", "quickstart", *place)
     assert answer.code == 130
-    assert answer.out.startswith("? unknown (interrupted)")
+    assert answer.out.startswith("? INTERRUPTED")
     assert answer.err.splitlines()[-1].startswith("interrupted: what was measured until then is in")
 
 
@@ -200,7 +200,7 @@ def test_a_dry_run_as_json(place: tuple[str, str]) -> None:
     answer = call("run", "quickstart", "--dry-run", "--json", "--quick", *place)
     plan = json.loads(answer.out)
     assert plan["experiment"]["duration"] == "15 s"
-    assert plan["events"] == 1_500_000
+    assert plan["events"] == 750_000
     assert plan["estimated_s"] > 15
     assert plan["quick"] is True
     assert QUICK in answer.err

@@ -23,7 +23,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_right_experiment_is_ok() -> None:
     answer = call("validate", "quickstart")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("ok: quickstart, 6,000,000 events in 1 min 00 s; a run takes")
+    assert answer.out.startswith("ok: quickstart, 3,000,000 events in 1 min 00 s; a run takes")
 
 
 def test_as_json(file: Path) -> None:
@@ -72,7 +72,7 @@ def test_quick_is_stamped() -> None:
     answer = call("validate", "quickstart", "--quick")
     assert answer.code == 0
     assert "quick run: the numbers are meaningless" in answer.err
-    assert "1,500,000 events" in answer.out
+    assert "750,000 events" in answer.out
 
 
 def test_what_a_file_prints_when_it_is_loaded_does_not_spoil_the_answer(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_folder_does_not_hide_the_built_in_experiment_of_its_name(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "quickstart").mkdir()
     (tmp_path / "mine").mkdir()
-    assert call("validate", "quickstart").out.startswith("ok: quickstart, 6,000,000 events")
+    assert call("validate", "quickstart").out.startswith("ok: quickstart, 3,000,000 events")
     answer = call("validate", "mine")
     assert answer.code == 2
     assert "cannot read mine" in answer.err
