@@ -39,6 +39,7 @@ from streamgauge.report.tables import RESOURCE_FIGURES
 
 _STYLES = {"good": "green", "bad": "red", "open": "yellow", "void": "magenta"}
 _OUTCOME_STYLES = {kind: f"bold {style}" for kind, style in _STYLES.items()}
+_VISIBILITY = ("offered_per_s", "drained_per_s", "visibility.p50", "visibility.p99")
 _CASE_FIGURES = ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
 _MOST_LIMITS = 3
 _MOST_REASONS = 10
@@ -184,7 +185,8 @@ def _resources(session: Session, summary: TrialSummary) -> None:
 def _cases(session: Session, summary: StudySummary) -> None:
     # The maximum of a single search is the first line already.
     searched = not summary.tries and any(MAXIMUM in case.figures for case in summary.cases)
-    names = [MAXIMUM, *_CASE_FIGURES] if searched else _CASE_FIGURES
+    figures = _VISIBILITY if summary.figure == "distributions" else _CASE_FIGURES
+    names = [MAXIMUM, *figures] if searched else figures
     repeated = any(len(case.trials) > 1 for case in summary.cases)
     rows: list[list[str | Text]] = []
     for case in summary.cases:

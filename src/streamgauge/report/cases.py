@@ -16,8 +16,11 @@ ONLY_CASE = "the only case"
 
 
 def case_label(varied: Mapping[str, object]) -> str:
-    """`{"system.executors": 2}` → `executors 2`; keys that end alike are written in full."""
-    ends = {key: key.rpartition(".")[2] for key in varied}
+    """`{"system.executors": 2}` → `executors 2`; keys that end alike are written in full.
+
+    `{"system.name": "spark"}` → `system spark`.
+    """
+    ends = {key: key.removesuffix(".name").rpartition(".")[2] for key in varied}
     counts = Counter(ends.values())
     return ", ".join(
         f"{end if counts[end] == 1 else key} {setting_text(varied[key], key)}"

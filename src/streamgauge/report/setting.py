@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from streamgauge.measure.summary import Summary
 from streamgauge.report.cases import RATE, SEARCH, setting_text
@@ -49,7 +49,7 @@ def _rate(value: object) -> str:
 def facts(summary: Summary) -> Iterator[tuple[str, str]]:
     """System, machine and versions, a line each; nothing for what was not recorded."""
     parameters, versions = summary.parameters, dict(summary.versions)
-    system = str(parameters.get("system.name", ""))
+    system = _names(parameters.get("system.name"))
     words = [f"{system} {versions.pop(system, '')}".strip()]
     for key, text in _OF_THE_SYSTEM.items():
         value = parameters.get(f"system.{key}")
@@ -61,6 +61,22 @@ def facts(summary: Summary) -> Iterator[tuple[str, str]]:
         for name, value in summary.machine.items()
     ]
     others = [f"{name} {version}" for name, version in versions.items()]
-    for name, found in (("system", words), ("machine", machine), ("versions", others)):
+    lines = {
+        "system": words,
+        "channel": list(_channel(parameters)),
+        "machine": machine,
+        "versions": others,
+    }
+    for name, found in lines.items():
         if text := ", ".join(filter(None, found)):
             yield name, text
+
+
+def _channel(parameters: Mapping[str, object]) -> Iterator[str]:
+    """Its name, how events come in and results go out, and the format of a message."""
+    yield _names(parameters.get("channel.name"))
+    for key, text in (("system.source", "in: {}"), ("system.sink", "out: {}")):
+        if value := parameters.get(key):
+            yield text.format(value)
+    if value := parameters.get("channel.format"):
+        yield f"events as {str(value).upper()}"

@@ -10,7 +10,7 @@ from streamgauge.measure.figures import FIGURES
 from streamgauge.measure.outcome import outcome_of
 from streamgauge.measure.summary import Summary, ThresholdResult
 from streamgauge.report import cells
-from streamgauge.report.markup import Html, bullets, element, joined
+from streamgauge.report.markup import Html, bullets, coded, element, joined
 from streamgauge.report.setting import facts, what_runs
 
 _MOST_REASONS = 20
@@ -44,7 +44,9 @@ def heading(summary: Summary) -> Html:
 def banners(summary: Summary) -> Html:
     """Stamps for a run whose figures are not to be used as they are."""
     texts = [_QUICK if summary.quick else "", *summary.warnings]
-    return joined(*(element("p", text, class_="stamp", role="note") for text in texts if text))
+    return joined(
+        *(element("p", coded(text), class_="stamp", role="note") for text in texts if text)
+    )
 
 
 def headline(summary: Summary) -> Html:
