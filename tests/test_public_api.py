@@ -34,6 +34,7 @@ NAMES = [
     "event_spec",
     "query",
     "recorded",
+    "results",
     "resume",
     "run",
     "text",
@@ -48,6 +49,9 @@ SIGNATURES = {
     " inputs: 'Mapping[str, Table | Service] | None' = None, closes: 'str | None' = None,"
     " output_mode: 'OutputMode' = 'append', input_time: 'str' = 'latest_event_time',"
     " output_time: 'str' = 'arrival_us') -> 'Callable[[Function], OwnQuery]'",
+    "results": "(*, events: 'DataSet | Source', keys: 'Sequence[str]', closes: 'str | None' = None,"
+    " output_mode: 'OutputMode' = 'append', input_time: 'str' = 'latest_event_time',"
+    " output_time: 'str' = 'arrival_us', per_event: 'float | None' = None) -> 'Results'",
     "Service": "(kind: 'str | None' = None,"
     " prepare: 'Callable[[str], None] | None' = None) -> None",
     "Table": "(rows: 'pa.Table | Callable[[], pa.Table]') -> None",
@@ -124,7 +128,7 @@ ENTRY_POINTS = {
     "streamgauge.queries": ["gaming.aggregation", "gaming.join", "gaming.nested"],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
     "streamgauge.services": ["kafka", "postgresql"],
-    "streamgauge.systems": ["simulated", "spark", "spark-realtime"],
+    "streamgauge.systems": ["program", "simulated", "spark", "spark-realtime"],
 }
 
 EXIT_CODES = {
@@ -140,7 +144,7 @@ EXIT_CODES = {
 OPTIONS = {
     "doctor": "--no-spark --runs-dir --json",
     "list": "kind name --runs-dir --json",
-    "new": "name --force",
+    "new": "name --program --force",
     "validate": "experiment --set --quick --json",
     "run": "experiment --set --quick --json --runs-dir --dry-run --resume",
     "report": "run --runs-dir --open",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from streamgauge.experiments.api import Result, resume, run
     from streamgauge.queries.base import Service, Table
     from streamgauge.queries.own import query
+    from streamgauge.queries.results import results
 
 _NAMES = {
     "errors": ("StreamgaugeError",),
@@ -49,6 +50,7 @@ _NAMES = {
     "experiments.api": ("Result", "resume", "run"),
     "queries.base": ("Service", "Table"),
     "queries.own": ("query",),
+    "queries.results": ("results",),
 }
 """The public names, by module."""
 
@@ -73,6 +75,7 @@ __all__ = [
     "event_spec",
     "query",
     "recorded",
+    "results",
     "resume",
     "run",
     "text",

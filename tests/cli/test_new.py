@@ -33,6 +33,26 @@ def test_the_new_files_are_a_valid_experiment(folder: Path) -> None:
     assert done.stdout.startswith("ok: my_own_query")
 
 
+def test_the_new_program_is_a_valid_experiment_and_knows_nothing_of_streamgauge(
+    folder: Path,
+) -> None:
+    answer = call("new", "--program", "my_program")
+    assert (answer.code, answer.err) == (0, "")
+    made = {"my_program_job.py", "my_program.py", "my_program.yaml"}
+    assert {path.name for path in folder.iterdir()} == made
+    assert all(name in answer.out for name in made)
+    done = subprocess.run(
+        [sys.executable, "-m", "streamgauge.cli", "validate", "my_program.yaml"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stderr, done.stdout[:14]) == ("", "ok: my_program")
+    tree = ast.parse((folder / "my_program_job.py").read_text())
+    imported = {one.names[0].name for one in ast.walk(tree) if isinstance(one, ast.Import)}
+    imported |= {str(one.module) for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+    assert imported == {"argparse", "json", "signal", "confluent_kafka"}
+
+
 def test_the_next_steps_are_printed() -> None:
     answer = call("new", "my_own_query")
     for step in ("validate my_own_query.yaml", "run my_own_query.yaml --quick"):

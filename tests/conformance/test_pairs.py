@@ -22,7 +22,7 @@ PAIRS = [
 
 def test_the_built_in_systems_are_among_them() -> None:
     built_in = {("spark", "direct"), ("simulated", "direct"), ("spark", "kafka")}
-    assert {*built_in, ("spark-realtime", "kafka")} <= set(PAIRS)
+    assert {*built_in, ("spark-realtime", "kafka"), ("program", "kafka")} <= set(PAIRS)
 
 
 @pytest.mark.parametrize(("system", "channel"), PAIRS)

@@ -77,6 +77,17 @@ def test_results_lost_by_the_drivers_own_skew_are_not_the_systems_fault(
     assert judge(late, Validation(**{**RIGHT, "missing": missing}), 100_000)[0] is verdict
 
 
+def test_without_an_oracle_the_verdict_is_unknown_unless_results_are_missing(
+    record: RunRecord,
+) -> None:
+    counted = {**RIGHT, "values_compared": False}
+    verdict, reasons = judge(record, Validation(**counted), 100_000)
+    assert verdict is Verdict.UNKNOWN
+    assert "no value was compared" in reasons[0]
+    verdict, reasons = judge(record, Validation(**{**counted, "missing": 8}), 100_000)
+    assert (verdict, reasons) == (Verdict.INVALID, ["8 results are missing"])
+
+
 def test_different_input_makes_the_run_void(record: RunRecord) -> None:
     other = Validation(**{**RIGHT, "input_matches": False, "wrong": 7})
     verdict, reasons = judge(record, other, 100_000)

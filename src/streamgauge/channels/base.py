@@ -20,6 +20,7 @@ from streamgauge.driver.observations import Basis, Observation
 from streamgauge.driver.sink import SinkStatus
 from streamgauge.models import StrictModel
 from streamgauge.processes.roles import Role
+from streamgauge.queries.base import ResultShape
 
 Encoding = Literal["columns", "json"]
 """How the sink stores results: each value in a column of its own, or all as one JSON text."""
@@ -47,6 +48,8 @@ class ChannelContext:
     """What a channel needs to run its side of one load."""
 
     load: Load
+    shape: ResultShape
+    """Of the results that come back."""
     most_queued: Sequence[int]
     """By driver instance: events that may wait in memory."""
     folder: Callable[[int], Path]

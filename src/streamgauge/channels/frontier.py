@@ -1,12 +1,14 @@
 """Channels that observe what was sent and which results arrived, but not what the system pulled.
 
 Everything up to the latest event time that a result reflects, the frontier, counts as processed.
+If results do not tell that time, their number does: as many events as made them are processed.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +16,11 @@ import pyarrow as pa
 from streamgauge.channels.base import ChannelContext, OpenChannel
 from streamgauge.driver.instance import SAMPLE_EVERY_S, SAMPLES, InstanceStatus
 from streamgauge.driver.observations import Basis, Observation
+from streamgauge.errors import ExperimentError
 from streamgauge.parts import PartWriter
+
+TIMELESS = 100
+"""So many results without a time show that none will have one."""
 
 
 class FrontierChannel(OpenChannel):
@@ -22,6 +28,7 @@ class FrontierChannel(OpenChannel):
 
     def __init__(self, context: ChannelContext) -> None:
         self.load = context.load
+        self._shape = context.shape
         self._sent = [0] * len(self.load.feeds)
         self._unsent = [0] * len(self._sent)
         self._lags: list[list[int]] = [[0] for _ in self._sent]
@@ -94,10 +101,9 @@ class FrontierChannel(OpenChannel):
         return finished
 
     def _status(self, number: int) -> InstanceStatus:
-        feed, frontier_us = self.load.feeds[number], self.sink.frontier_us
+        feed, seen_us = self.load.feeds[number], self._seen_us()
         with self._lock:
             offered, lags = self._sent[number], np.array(self._lags[number])
-        seen_us = 0 if frontier_us is None else frontier_us - self.start_us + 1
         taken = min(offered, feed.times.count_before(seen_us))
         return InstanceStatus(
             instance=number,
@@ -111,3 +117,20 @@ class FrontierChannel(OpenChannel):
             lag_max_us=int(lags.max()),
             unsent=self._unsent[number],
         )
+
+    def _seen_us(self) -> int:
+        """The time of the load before which every event counts as processed."""
+        sink, per_event = self.sink, self._shape.per_event
+        if sink.frontier_us is not None:
+            return sink.frontier_us - self.start_us + 1
+        if per_event is not None:
+            count, times = round(sink.results / per_event), range(self.load.duration_us + 1)
+            return bisect_left(times, count, key=self.load.count_before)
+        if sink.results >= TIMELESS:
+            raise ExperimentError(
+                "workload.query",
+                f"the results have no `{self._shape.input_time}`, the time of their last input, so "
+                "it cannot be seen how far the system is",
+                fix="add it to the results, or say how many results an event makes: `per_event`",
+            )
+        return 0

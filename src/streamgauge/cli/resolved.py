@@ -10,6 +10,7 @@ from streamgauge.experiments.planning.model import Named
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.planning.study import Study
 from streamgauge.queries.own import BoundQuery
+from streamgauge.queries.results import ProgramQuery
 
 
 def resolved(study: Study) -> dict[str, Any]:
@@ -43,6 +44,9 @@ def _query_parameters(plan: Plan) -> dict[str, Any]:
     query = plan.query
     if isinstance(query, BoundQuery):
         return {**_defaults(query.own.function), **query.parameters}
+    if isinstance(query, ProgramQuery):
+        oracle = query.own.oracle_function
+        return {**(_defaults(oracle) if oracle else {}), **query.parameters}
     return query.model_dump(mode="json", exclude={"oracle_is"}, exclude_none=True)
 
 

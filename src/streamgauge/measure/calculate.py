@@ -77,13 +77,17 @@ def _findings(
     # The station imports this module for its models, without the cost of PySpark.
     from streamgauge.measure import latency
     from streamgauge.measure.decoding import decoded
-    from streamgauge.measure.validation import validate
+    from streamgauge.measure.input_times import carry_input_times, with_input_times
+    from streamgauge.measure.validation import expected_results, validate
 
+    expected = expected_results(spark, query, record)
     parts = sorted(str(part) for part in work.results.glob("part-*.parquet"))
     results = spark.read.parquet(*parts) if parts else None
     if results is not None and record.encoding == "json":
-        types = query.expected(spark, record.replay).schema
-        results = decoded(results, types, query.shape)
+        results = decoded(results, expected.schema, query.shape)
+        if not carry_input_times(results, query):
+            results = with_input_times(spark, query, record, expected, results)
+            expected = expected.drop(query.shape.input_time)
     warm_up_s = record.warm_up_us / 1e6
     found: dict[str, Any] = {}
     checked: dict[str, int] = {}
@@ -103,7 +107,7 @@ def _findings(
         found = {"latency": times, "series": drawn, "histogram": histogram}
         rows.unpersist()
     begin("validating the results")
-    validation = validate(spark, query, record, results).model_copy(update=checked)
+    validation = validate(spark, query, record, results, expected).model_copy(update=checked)
     return Findings(**found, validation=validation)
 
 

@@ -69,7 +69,8 @@ def _steps(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 def latencies(
     results: DataFrame, start_us: int, handovers: Handovers, shape: ResultShape
 ) -> DataFrame:
-    """One row per result: second of the load, and both latencies in milliseconds."""
+    """One row per result whose times are known: second of the load, and both latencies in
+    milliseconds."""
 
     def calculate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -81,7 +82,10 @@ def latencies(
             columns = [latest // 1_000_000, (arrival - latest) / 1_000, known]
             yield pa.record_batch(columns, schema=_LATENCIES)
 
-    stamps = results.select(micros(results, shape.input_time), micros(results, shape.output_time))
+    stamps = results.select(
+        micros(results, shape.input_time).alias("input"),
+        micros(results, shape.output_time).alias("output"),
+    ).dropna()
     return stamps.mapInArrow(calculate, from_arrow_schema(_LATENCIES))
 
 

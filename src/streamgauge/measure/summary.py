@@ -101,6 +101,9 @@ class Validation(_Figures):
         default=None, description="those that no prefix of their input gives, in event-time order"
     )
     oracle: str = Field(default="", description="what the results were compared with")
+    values_compared: bool = Field(
+        default=True, description="false: there was no oracle, and results were counted by key only"
+    )
     input_matches: bool | None = Field(default=None, description="of oracle and system")
     examples: list[str] = []
 

@@ -28,10 +28,18 @@ _FINGERPRINT = pa.schema([("fingerprint", pa.string())])
 
 
 def validate(
-    spark: SparkSession, query: Query, record: RunRecord, results: DataFrame | None
+    spark: SparkSession,
+    query: Query,
+    record: RunRecord,
+    results: DataFrame | None,
+    expected: DataFrame | None = None,
 ) -> Validation:
-    """Counts of expected, missing, extra, duplicate, wrong and late results."""
-    expected = _expected(spark, query, record)
+    """Counts of expected, missing, extra, duplicate, wrong and late results.
+
+    `expected` is that of the query, unless something is not to be compared.
+    """
+    if expected is None:
+        expected = expected_results(spark, query, record)
     if results is None:
         results = spark.createDataFrame([], expected.schema).selectExpr(
             "*", f"0L AS {ARRIVAL}", f"0L AS {PLACE}"
@@ -48,12 +56,13 @@ def validate(
     counts = _counts(compared)
     return Validation(
         oracle=query.oracle_is,
+        values_compared=query.compares_values,
         input_matches=_input_matches(spark, record),
         examples=_examples(compared) if any(counts[name] for name in _COMPARED) else [],
     ).model_copy(update={**counts, **arrived.asDict()})
 
 
-def _expected(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
+def expected_results(spark: SparkSession, query: Query, record: RunRecord) -> DataFrame:
     """In append mode only the results that could be complete by the last event of the run."""
     expected = query.expected(spark, record.replay)
     closes = query.shape.closes

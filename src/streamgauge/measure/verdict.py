@@ -99,6 +99,10 @@ def _unknown_results(record: RunRecord, validation: Validation) -> list[str]:
         ]
     if validation.expected == 0:
         return ["no result was expected: the run is shorter than a window, or no events match"]
+    if not validation.values_compared:
+        return [
+            "there is no oracle: each event has its result, but no value was compared with anything"
+        ]
     return []
 
 

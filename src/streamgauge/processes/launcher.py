@@ -32,8 +32,9 @@ class Launcher:
         env: EnvironmentChanges | None = None,
         pipes: bool = False,
         cpus: Sequence[int] = (),
+        folder: Path | None = None,
     ) -> LaunchedProcess:
-        """Starts a process in a session of its own, pinned to `cpus` of the place.
+        """Starts a process in a session of its own, pinned to `cpus` of the place, in a folder.
 
         With `pipes` the parent uses its standard input and output, and only its standard error is
         logged. Otherwise its input is empty and all of its output is logged, or discarded if `log`
@@ -43,6 +44,8 @@ class Launcher:
         merged = {**os.environ, **changes}
         if cpus and self.place.remote:
             argv = ["taskset", "-c", ",".join(map(str, cpus)), *argv]
+        if folder is not None and self.place.remote:
+            argv = ["env", "-C", str(folder), *argv]
         command = self.place.command(argv, changes)
         with contextlib.ExitStack() as stack:
             output: IO[bytes] | int = subprocess.DEVNULL
@@ -57,6 +60,7 @@ class Launcher:
                     stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
                     stdout=subprocess.PIPE if pipes else output,
                     stderr=output,
+                    cwd=None if self.place.remote else folder,
                     env={name: value for name, value in merged.items() if value is not None},
                     # Ctrl-C in a terminal signals only the parent, which stops its children.
                     start_new_session=True,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from streamgauge.compute.failures import explained
 from streamgauge.errors import ExperimentError, StreamgaugeError
@@ -72,6 +72,9 @@ class ResultShape(StrictModel):
     """Column with the time of the last input of a result."""
     output_time: str = ARRIVAL
     """Column with the time of the output; by default the time at which the sink received it."""
+    per_event: float | None = Field(default=None, gt=0)
+    """How many results an event makes on average, if results do not tell the time of their input:
+    the backlog is then judged by their number."""
 
 
 class Query(StrictModel):
@@ -97,6 +100,11 @@ class Query(StrictModel):
     def oracle_is(self) -> str:
         """What results are compared with, for the report."""
         raise NotImplementedError
+
+    @property
+    def compares_values(self) -> bool:
+        """Whether the expected results have values; if not, results are only counted by key."""
+        return True
 
     @property
     def inputs(self) -> Mapping[str, Input]:

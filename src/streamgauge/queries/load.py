@@ -12,10 +12,11 @@ from streamgauge import plugins
 from streamgauge.errors import ExperimentError
 from streamgauge.queries.base import Query
 from streamgauge.queries.own import OwnQuery, QueryConfig
+from streamgauge.queries.results import Results
 
 
 def build_query(config: QueryConfig) -> Query:
-    """A built-in or installed query by its name, or the user's own from `file.py:function`."""
+    """A built-in or installed query by its name, or the user's own from `file.py:name`."""
     query = _built(config)
     if config.output_mode is None:
         return query
@@ -31,13 +32,15 @@ def _built(config: QueryConfig) -> Query:
             found = plugins.load("queries", config.name, key="workload.query", base=base)
     if isinstance(found, OwnQuery):
         _send_by_value(found)
+    if isinstance(found, OwnQuery | Results):
         return found.with_parameters(**config.parameters).placed(base, config.services)
     if isinstance(found, type) and issubclass(found, Query):
         return found(**config.parameters).placed(base, config.services)
     raise ExperimentError(
         "workload.query",
         f"`{config.name}` is not a query but a {type(found).__name__}",
-        fix="decorate the function with @streamgauge.query(events=…, keys=[…])",
+        fix="decorate the function with @streamgauge.query(events=…, keys=[…]), or describe the "
+        "results of a program: streamgauge.results(events=…, keys=[…])",
     )
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _PLAIN = (str, int, float)
 """Types of defaults that a report shows."""
 SAME_FUNCTION = "the same function run as a batch, not an independent oracle"
+BY_THE_USER = "given by the user"
 
 
 @dataclass(eq=False)
@@ -73,6 +74,21 @@ class OwnQuery:
         return BoundQuery(own=self, parameters=parameters, output_mode=self.output_mode)
 
 
+def key_columns(keys: Sequence[str]) -> tuple[str, ...]:
+    """A single text would be one key per letter."""
+    if isinstance(keys, str):
+        problem = f"`keys` is a text, not a list of columns: {keys!r}"
+        raise ExperimentError("workload.query", problem, fix=f'write keys=["{keys}"]')
+    return tuple(keys)
+
+
+def as_data_set(events: DataSet | Source) -> DataSet:
+    """A single source is the stream `events`."""
+    if isinstance(events, StreamSpec | TextSource | RecordedSource):
+        return DataSet(streams={"events": events})
+    return events
+
+
 def query(
     *,
     events: DataSet | Source,
@@ -90,15 +106,13 @@ def query(
     time at which a result is final (a column `window` made by Spark is recognised). `input_time`
     and `output_time` are the columns with the two times that make the latency of a result.
     """
-    if isinstance(events, StreamSpec | TextSource | RecordedSource):
-        events = DataSet(streams={"events": events})
-    streams = {name: Stream(source) for name, source in events.streams.items()}
-    if isinstance(keys, str):
-        problem = f"`keys` is a text, not a list of columns: {keys!r}"
-        raise ExperimentError("workload.query", problem, fix=f'write keys=["{keys}"]')
-    closes = closes or SPARK_WINDOW_END
-    times = {"input_time": input_time, "output_time": output_time}
-    shape = ResultShape(keys=tuple(keys), closes=closes, **times)
+    streams = {name: Stream(source) for name, source in as_data_set(events).streams.items()}
+    shape = ResultShape(
+        keys=key_columns(keys),
+        closes=closes or SPARK_WINDOW_END,
+        input_time=input_time,
+        output_time=output_time,
+    )
 
     def decorate(function: Function) -> OwnQuery:
         return OwnQuery(function, {**streams, **(inputs or {})}, shape, output_mode)
@@ -116,7 +130,7 @@ class BoundQuery(Query):
 
     @property
     def oracle_is(self) -> str:
-        return SAME_FUNCTION if self.own.oracle_function is None else "given by the user"
+        return SAME_FUNCTION if self.own.oracle_function is None else BY_THE_USER
 
     def settings(self) -> dict[str, Any]:
         given = inspect.signature(self.own.function).parameters.values()

@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from streamgauge.channels.base import Connector
+from streamgauge.channels.base import Channel, Connector
 from streamgauge.driver.config import LoadConfig
 from streamgauge.measure.limits import Evidence, limits
 from streamgauge.measure.summary import Limit
@@ -142,8 +142,10 @@ class System(StrictModel):
         """What limited a run, strongest first, with advice; by default from the general rules."""
         return limits(evidence)
 
-    def check(self) -> None:
-        """Refuses, with an ExperimentError, settings that contradict each other."""
+    def resolved(self, base: Path, query: Query, channel: Channel) -> System:  # noqa: ARG002
+        """Checked for the query and the channel, with paths relative to the folder of the
+        experiment file made absolute; ExperimentError: settings that contradict each other."""
+        return self
 
     def versions(self) -> dict[str, str]:
         """Of everything that the system consists of."""

@@ -20,11 +20,17 @@ Tell = Callable[[str], None]
 Diagnostics = list[dict[str, int]]
 """What the system reports of its own work: used for advice on tuning, never for a figure."""
 END_TIMEOUT_S = 60.0
-PROGRAM = "program"
+MAIN = "main"
+"""The role of the process that runs the query."""
 
 
 class RunningSystem(ABC):
     """A started system; it works on one assignment at a time."""
+
+    quiet_s = 5.0
+    """One that cannot say that it is drained counts as drained if nothing new comes so long."""
+    runs_on = False
+    """Whether it goes on with what is left of an assignment that was ended."""
 
     @property
     def processes(self) -> Sequence[RoleProcess]:
@@ -91,7 +97,20 @@ class CanScale(Protocol):
     def scale(self, role: str, count: int) -> None: ...
 
 
-class RunningProgram(RunningSystem):
+class KillAndPause:
+    """These powers, for processes of this machine."""
+
+    def kill(self, process: RoleProcess) -> None:
+        act_on(process, psutil.Process.kill)
+
+    def pause(self, process: RoleProcess) -> None:
+        act_on(process, psutil.Process.suspend)
+
+    def resume(self, process: RoleProcess) -> None:
+        act_on(process, psutil.Process.resume)
+
+
+class RunningProgram(KillAndPause, RunningSystem):
     """A system that is a program in a process of its own and speaks JSON lines.
 
     The program reports `up` when it has started. It answers `begin {assignment}` with `ready` when
@@ -121,7 +140,7 @@ class RunningProgram(RunningSystem):
 
     @property
     def processes(self) -> list[RoleProcess]:
-        program = RoleProcess(PROGRAM, self._program.name, self._program.pid, self._program.site)
+        program = RoleProcess(MAIN, self._program.name, self._program.pid, self._program.site)
         return [*([program] if self._program.alive else []), *self._service_processes()]
 
     @property
@@ -158,15 +177,6 @@ class RunningProgram(RunningSystem):
         self._program.stop()
         self._services.close()
 
-    def kill(self, process: RoleProcess) -> None:
-        _act_on(process, psutil.Process.kill)
-
-    def pause(self, process: RoleProcess) -> None:
-        _act_on(process, psutil.Process.suspend)
-
-    def resume(self, process: RoleProcess) -> None:
-        _act_on(process, psutil.Process.resume)
-
     def restart(self, timeout_s: float, tell: Tell) -> None:
         """Starts the program again; its assignment continues from the checkpoint."""
         self._program.stop()
@@ -183,7 +193,7 @@ class RunningProgram(RunningSystem):
         self._program.wait_for(event, timeout_s, meanwhile=show_phase)
 
 
-def _act_on(process: RoleProcess, act: Callable[[psutil.Process], Any]) -> None:
+def act_on(process: RoleProcess, act: Callable[[psutil.Process], Any]) -> None:
     """Acts on the process and its children, such as the JVM of a Python program."""
     try:
         root = psutil.Process(process.pid)

@@ -126,7 +126,11 @@ class _OpenKafka(FrontierChannel):
             rehearsal_output=f"{name}-rehearsal-results",
         )
         collector = CollectorConfig(
-            topic=output, partitions=partitions[output], folder=context.results, client=client
+            topic=output,
+            partitions=partitions[output],
+            folder=context.results,
+            input_time=context.shape.input_time,
+            client=client,
         )
         self._collector = self._started(context, "sink", collector, "sink")
         producing = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -63,6 +64,25 @@ def make_topics(
     except (KafkaException, TimeoutError) as error:
         cause = f"the topics of the run could not be made: {error}"
         raise ComponentError(cause, fix=_FIX) from None
+
+
+def topics_read(settings: ClientSettings) -> set[str]:
+    """Those of which a member of a consumer group reads a partition."""
+    from confluent_kafka import ConsumerGroupState, KafkaException
+
+    admin, found = _admin(settings), set()
+    stable = {ConsumerGroupState.STABLE}
+    try:
+        listed = admin.list_consumer_groups(states=stable, request_timeout=TIMEOUT_S).result()
+        groups = [group.group_id for group in listed.valid]
+        described = admin.describe_consumer_groups(groups, request_timeout=TIMEOUT_S)
+    except (KafkaException, ValueError):
+        return set()
+    for group in described.values():
+        with contextlib.suppress(KafkaException):
+            for member in group.result().members:
+                found |= {part.topic for part in member.assignment.topic_partitions}
+    return found
 
 
 def delete_topics(settings: ClientSettings, names: Sequence[str]) -> None:

@@ -21,15 +21,16 @@ from streamgauge.models import StrictModel
 MOST_AT_ONCE = 10_000
 REQUEST_TIMEOUT_S = 10.0
 SETTLE_TIMEOUT_S = 60.0
-_LATEST = pa.json.ParseOptions(
-    explicit_schema=pa.schema([(LATEST_EVENT_TIME, pa.int64())]), unexpected_field_behavior="ignore"
-)
+_TIMES = (pa.int64(), pa.timestamp("us", tz="UTC"), pa.timestamp("us"))
+"""A time is whole microseconds since 1970, or a text of ISO 8601."""
 
 
 class CollectorConfig(StrictModel):
     topic: str
     partitions: int
     folder: Path
+    input_time: str
+    """The field of a result with the time of its last input."""
     client: dict[str, Setting]
 
 
@@ -108,23 +109,27 @@ class Collector:
         columns = {
             MESSAGE: pa.array(values, pa.binary()).cast(pa.string()),
             BROKER_TIME: [message.timestamp()[1] * 1_000 for message in found],
+            LATEST_EVENT_TIME: input_times(values, self._config.input_time),
         }
-        latest = _latest(values)
-        if latest is not None:
-            columns[LATEST_EVENT_TIME] = latest
         self._sink.arrived(pa.record_batch(columns))
         for message in found:
             self._positions[message.partition()] = message.offset() + 1
 
 
-def _latest(values: list[bytes]) -> pa.Array | None:
-    """The time of the last input of each result; None if the results do not have it."""
+def input_times(values: list[bytes], name: str) -> pa.Array:
+    """The time of the last input of each result; null where it has none."""
     lines = b"\n".join(values)
     options = pa.json.ReadOptions(block_size=len(lines) + 1)
-    try:
-        rows = pa.json.read_json(BytesIO(lines), options, _LATEST)
-    except pa.ArrowInvalid:
-        return None
-    if rows.num_rows != len(values) or rows[LATEST_EVENT_TIME].null_count:
-        return None
-    return rows[LATEST_EVENT_TIME].combine_chunks()
+    for kind in _TIMES:
+        parse = pa.json.ParseOptions(
+            explicit_schema=pa.schema([(name, kind)]), unexpected_field_behavior="ignore"
+        )
+        try:
+            times = pa.json.read_json(BytesIO(lines), options, parse)[name].combine_chunks()
+        except pa.ArrowInvalid:
+            continue
+        if len(times) == len(values):
+            return times.cast(pa.int64())
+    # A message that is no JSON object, or has another kind of time, must not hide the others.
+    single = [input_times([value], name) for value in values] if len(values) > 1 else []
+    return pa.concat_arrays(single) if single else pa.nulls(len(values), pa.int64())

@@ -1,4 +1,4 @@
-"""`streamgauge new`: an experiment file and a query of the user's own, both to be changed."""
+"""`streamgauge new`: an experiment file, and a query or a program of the user's, to be changed."""
 
 from __future__ import annotations
 
@@ -15,21 +15,33 @@ from streamgauge.cli.terminal import Session, written
 from streamgauge.errors import UsageError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_TEMPLATES = {".py": "query.py.template", ".yaml": "experiment.yaml.template"}
+_QUERY = {
+    ".py": ("query.py.template", "the query and its events"),
+    ".yaml": ("experiment.yaml.template", "the experiment"),
+}
+_PROGRAM = {
+    "_job.py": ("program/job.py.template", "the program"),
+    ".py": ("program/results.py.template", "its events and results"),
+    ".yaml": ("program/experiment.yaml.template", "the experiment"),
+}
+"""By the ending of a file: its template, and what it is."""
 
 
 @click.command("new")
 @click.argument("name")
+@click.option("--program", is_flag=True, help="For a program that reads and writes Kafka topics.")
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 @click.pass_obj
-def command(session: Session, name: str, force: bool) -> None:
+def command(session: Session, name: str, program: bool, force: bool) -> None:
     """Make NAME.py and NAME.yaml here, to measure a query of your own.
 
-    NAME becomes the name of a Python function.
+    NAME becomes the name of a Python function. With --program the files describe a program of your
+    own instead of a query for Spark, and NAME_job.py is an example of one.
     """
     folder = Path.cwd()
     check_name(name, folder)
-    paths = {folder / f"{name}{suffix}": template for suffix, template in _TEMPLATES.items()}
+    made = _PROGRAM if program else _QUERY
+    paths = {folder / f"{name}{suffix}": template for suffix, (template, _) in made.items()}
     existing = [path.name for path in paths if path.exists()]
     if existing and not force:
         raise UsageError(
@@ -40,9 +52,10 @@ def command(session: Session, name: str, force: bool) -> None:
         text = (files("streamgauge.cli") / "templates" / template).read_text(encoding="utf-8")
         with written(path, fix="go to a folder where you may write"):
             path.write_text(Template(text).substitute(name=name), encoding="utf-8")
-    session.say(f"made {name}.py, the query and its events, and {name}.yaml, the experiment")
+    *others, last = (f"{name}{suffix}, {what}" for suffix, (_, what) in made.items())
+    session.say(f"made {', '.join(others)}, and {last}")
     session.heading("next:", "")
-    session.say(f"  change {name}.py and {name}.yaml as you like; both work as they are")
+    session.say("  change them as you like; they work as they are")
     for command_line, what in (
         (f"streamgauge validate {name}.yaml", "checks them"),
         (f"streamgauge run {name}.yaml --quick", "a first try"),

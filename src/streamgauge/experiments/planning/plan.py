@@ -67,13 +67,14 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     sources = _sources(query)
     _check_services(query, experiment.services)
     system = _part("system", System, experiment.system, base)  # type: ignore[type-abstract]
-    system.check()
     _require_capable(experiment, system, query)
     if query.output_mode not in system.output_modes:
         mode = {"output_mode": system.output_modes[0]}
         query_config, query = query_config.model_copy(update=mode), query.model_copy(update=mode)
     channel = _part("channel", Channel, experiment.channel, base)  # type: ignore[type-abstract]
     channel = channel.resolved(base)
+    connector = _connector(experiment, system, channel)
+    system = system.resolved(base, query, channel)
     load = load_of(experiment, sources, base)
     if not channel.in_step:
         load = load.model_copy(update={"skew_us": experiment.load.max_lag})
@@ -87,7 +88,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         built_load=built(load),
         policy=policy_of(experiment, base),
         channel=channel,
-        connector=_connector(experiment, system, channel),
+        connector=connector,
     )
 
 

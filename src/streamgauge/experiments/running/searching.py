@@ -128,7 +128,7 @@ class Searching:
         with trial.processes():
             trial.start()
             yield trial
-            trial.end_assignment()
+            trial.abandon()
 
     def _judge(self, order: ProbeOrder, plan: Plan) -> ProbeJudge:
         precision = self.group.settings.precision

@@ -40,8 +40,6 @@ CUT_LEAD_US = 1_000_000
 """A load that is cut ends this much later, so that all instances end at the same moment."""
 LONGEST_DRAIN = 5
 """A system that still makes progress may take this many times the drain time-out."""
-QUIET_S = 5.0
-"""A system that cannot say that it has processed everything has, if nothing new comes so long."""
 OBSERVED_EVERY_US = 1_000_000
 
 
@@ -100,6 +98,7 @@ class Trial:
         timeout_s = plan.experiment.timeouts.start / 1e6
         context = ChannelContext(
             load=plan.built_load,
+            shape=plan.query.shape,
             most_queued=[marks.capacity for marks in self.unsustained.marks],
             folder=directory.driver,
             results=directory.results,
@@ -185,7 +184,7 @@ class Trial:
             seen, now = self._observed(self._channel.statuses), self._clock.monotonic_s()
             if (seen.taken, seen.results) != before:
                 before, progressed = (seen.taken, seen.results), now
-            if drained is None and now > progressed + QUIET_S:
+            if drained is None and now > progressed + self.running.quiet_s:
                 break
             if now > min(progressed + patience_s, began + LONGEST_DRAIN * patience_s):
                 return False
@@ -222,6 +221,14 @@ class Trial:
                 for status, (marks, reason) in zip(statuses, judged, strict=True)
             ],
         )
+
+    def abandon(self) -> None:
+        """Ends a trial whose results do not matter; a system that runs on must not take what is
+        left for a part of the next one."""
+        if self.running.runs_on:
+            self._channel.cut(max(0, self.now_us))
+            self.drain()
+        self.end_assignment()
 
     def end_assignment(self) -> None:
         """Ends the work of the system on this trial, whatever is left to process."""

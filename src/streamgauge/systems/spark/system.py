@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from streamgauge.channels.base import Connector
+from streamgauge.channels.base import Channel, Connector
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import Master, is_local, spark_env
 from streamgauge.errors import ExperimentError
@@ -21,6 +22,7 @@ from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component, module_argv
+from streamgauge.queries.base import Query
 from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import YES, Capability, System, SystemContext, not_yet
 from streamgauge.systems.running import Diagnostics, RunningProgram, RunningSystem
@@ -109,7 +111,7 @@ class SparkBase(System):
                 raise ValueError(f"{key!r} is not a spark.* setting")
         return conf
 
-    def check(self) -> None:
+    def resolved(self, base: Path, query: Query, channel: Channel) -> SparkBase:  # noqa: ARG002
         if self.cluster is not None and self.master is not None:
             raise ExperimentError(
                 "system.cluster",
@@ -124,6 +126,7 @@ class SparkBase(System):
                 f"has no effect with the master `{self.url}`",
                 fix=f"leave it out, and set `system.master=local[{self.cores}]`",
             )
+        return self
 
     def start(self, context: SystemContext) -> RunningSystem:
         services = ExitStack()
