@@ -34,7 +34,7 @@ def spark(
 ) -> Iterator[SparkSession]:
     """A real session; it ends with the worker."""
     if hasattr(request.config, "workerinput"):
-        assert any(item.nodeid.endswith("@spark") for item in request.session.items)
+        assert any("@" in item.nodeid for item in request.session.items)
 
     from streamgauge.compute.java import find_java
     from streamgauge.compute.session import open_session
@@ -68,10 +68,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     begin first."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        for shared in ("spark", "misbehaving", "broker"):
-            if shared in fixtures:
-                item.add_marker(pytest.mark.xdist_group(shared))
-    items.sort(key=lambda item: "experiments" not in item.path.parts)
+        shared = next((one for one in ("misbehaving", "broker", "spark") if one in fixtures), None)
+        if shared is not None and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(shared))
+    items.sort(key=lambda item: not {"conformance", "experiments"} & {*item.path.parts})
 
 
 @pytest.fixture

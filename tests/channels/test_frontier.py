@@ -40,6 +40,7 @@ def channel_of(folder: Path, instances: int = 2, **shape: Any) -> Seen:
         results=folder,
         start=lambda: None,
         service=str,
+        check_services=lambda: None,
         timeout_s=1.0,
     )
     channel = Seen(context)

@@ -25,7 +25,11 @@ def test_the_built_in_systems_are_among_them() -> None:
     assert {*built_in, ("spark-realtime", "kafka"), ("program", "kafka")} <= set(PAIRS)
 
 
-@pytest.mark.parametrize(("system", "channel"), PAIRS)
+# Each channel on a worker of its own: the pairs are the longest tests that share a session.
+@pytest.mark.parametrize(
+    ("system", "channel"),
+    [pytest.param(*pair, marks=pytest.mark.xdist_group(f"pairs-{pair[1]}")) for pair in PAIRS],
+)
 def test_a_pair_conforms(system: str, channel: str, tmp_path: Path, spark: SparkSession) -> None:
     with opened(system, channel, tmp_path, spark) as pair:
         check_pair(pair)

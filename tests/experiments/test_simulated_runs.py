@@ -298,7 +298,7 @@ def check_files(result: Result) -> None:
         assert name in files
     series = result.series
     assert max(series.pull.offered_per_s) > 0
-    assert set(series.resources.roles) == {"driver", "system", "sink"}
+    assert set(series.resources.roles) == {"driver", "system", "sink", "others"}
     assert series.latency.time_s[0] == 0.0
     assert result.summary.monitor.samples > 0
     assert "streamgauge run quickstart" in result.summary.command

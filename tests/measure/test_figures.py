@@ -44,6 +44,7 @@ NOT_FIGURES = {
     "limits": "their strength only puts them in an order",
     "tries": "the steps of a search",
     "TIME.growing": "whether the mean has a meaning",
+    "validation.values_compared": "whether there was an oracle",
     "cases": "the spread of figures over trials, by their names in the registry",
     "published": "the values of the figure that an entry names",
 }

@@ -357,7 +357,9 @@ class Histogram(_Figures):
         import pandas as pd
 
         edges = {"from_ms": self.edges_ms[:-1], "to_ms": self.edges_ms[1:]}
-        return pd.DataFrame({**edges, **self.model_dump(exclude={"edges_ms"})})
+        counts = {name: values for name, values in self.model_dump().items() if values}
+        counts.pop("edges_ms", None)
+        return pd.DataFrame({**edges, **counts})
 
 
 class PullSeries(_OverTime):

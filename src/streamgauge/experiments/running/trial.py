@@ -40,6 +40,8 @@ CUT_LEAD_US = 1_000_000
 """A load that is cut ends this much later, so that all instances end at the same moment."""
 LONGEST_DRAIN = 5
 """A system that still makes progress may take this many times the drain time-out."""
+BACKLOG_PATIENCE = 4
+"""With a backlog, a system that cannot say when it is done may be quiet this many times longer."""
 OBSERVED_EVERY_US = 1_000_000
 
 
@@ -184,7 +186,9 @@ class Trial:
             seen, now = self._observed(self._channel.statuses), self._clock.monotonic_s()
             if (seen.taken, seen.results) != before:
                 before, progressed = (seen.taken, seen.results), now
-            if drained is None and now > progressed + self.running.quiet_s:
+            # With a backlog it may only be slow, or starting again.
+            quiet_s = self.running.quiet_s * (BACKLOG_PATIENCE if seen.queued else 1)
+            if drained is None and now > progressed + quiet_s:
                 break
             if now > min(progressed + patience_s, began + LONGEST_DRAIN * patience_s):
                 return False
