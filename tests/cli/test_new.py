@@ -16,6 +16,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.chdir(empty)
+    # Another test of this worker may have loaded files of the same names.
+    for name in ("my_query", "my_own_query", "my_program"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     return empty
 
 
