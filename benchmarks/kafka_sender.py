@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.results import Figure
-from streamgauge import Keys, StreamSpec, Uuid, Whole
+from streamgauge import Choice, Keys, StreamSpec, Uuid, Whole
 from streamgauge.channels.kafka.client import make_topics
 from streamgauge.channels.kafka.messages import encoded
 from streamgauge.channels.kafka.sender import Sender, SenderConfig
@@ -40,7 +40,12 @@ CLIENT = {
     "queue.buffering.max.kbytes": 1_048_576,
 }
 EVENTS = StreamSpec(
-    columns={"id": Uuid(), "sensor": Keys(size=1_000), "at": Whole(low=10, high=99)}
+    columns={
+        "id": Uuid(),
+        "sensor": Keys(size=1_000),
+        "at": Whole(low=10, high=99),
+        "state": Choice(values=("calm", "warm")),
+    }
 )
 
 
