@@ -33,7 +33,7 @@ from streamgauge.report.cases import (
     verdict_counts,
 )
 from streamgauge.report.cells import threshold_value, verdict_kind
-from streamgauge.report.figures import COUNTS, GROWTH, STATISTICS
+from streamgauge.report.figures import GROWTH, STATISTICS, counts_of
 from streamgauge.report.published import published_cells
 from streamgauge.report.tables import RESOURCE_FIGURES
 
@@ -162,7 +162,7 @@ def _validation(session: Session, summary: TrialSummary) -> None:
     session.heading("validation")
     counts = [
         f"{figure.label} {writing.or_nothing(getattr(validation, name), figure.write)}"
-        for name, figure in COUNTS.items()
+        for name, figure in counts_of(validation)
     ]
     session.say(f"  {', '.join(counts)}")
     session.say(f"  compared with: {validation.oracle or 'nothing'}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamgauge import writing
-from streamgauge.measure.figures import FIGURES, TIMES, figures_below, times_of, too_few
+from streamgauge.measure.figures import FIGURES, TIMES, Figure, figures_below, times_of, too_few
 from streamgauge.measure.quantiles import results_needed
 from streamgauge.measure.summary import FAULTS, LatencyStatistics, TrialSummary, Validation
 from streamgauge.report.cells import answer_cell, heading, value_cell
@@ -80,10 +80,16 @@ def _statistic(name: str, statistics: LatencyStatistics) -> Html:
     return value_cell(figure, value, why_not=too_few(figure, statistics.count))
 
 
+def counts_of(validation: Validation) -> list[tuple[str, Figure]]:
+    """Those to show; updates are compared one by one only in update mode."""
+    hidden = () if validation.updates is not None else ("updates", "wrong_updates")
+    return [(name, figure) for name, figure in COUNTS.items() if name not in hidden]
+
+
 def _validation(validation: Validation) -> Html:
     rows = [
         (heading(figure), _count(name, getattr(validation, name)))
-        for name, figure in COUNTS.items()
+        for name, figure in counts_of(validation)
     ]
     same = FIGURES["validation.input_matches"]
     rows.append((heading(same), answer_cell(validation.input_matches)))

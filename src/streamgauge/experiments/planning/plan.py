@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from streamgauge import plugins
 from streamgauge.channels.base import Channel, Connector
 from streamgauge.driver.config import Load, LoadConfig, PolicyConfig
+from streamgauge.driver.observations import Basis
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import Source
 from streamgauge.experiments.planning.loads import built, load_of, policy_of
@@ -78,6 +79,10 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     load = load_of(experiment, sources, base)
     if not channel.in_step:
         load = load.model_copy(update={"skew_us": experiment.load.max_lag})
+    policy = policy_of(experiment, base)
+    if channel.basis is Basis.FRONTIER:
+        # Until the first results come, nobody can see what a system has processed.
+        policy = policy.model_copy(update={"settles_us": experiment.warm_up_us})
     return Plan(
         experiment=experiment,
         base=base,
@@ -86,7 +91,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         system=system,
         load=load,
         built_load=built(load),
-        policy=policy_of(experiment, base),
+        policy=policy,
         channel=channel,
         connector=connector,
     )
