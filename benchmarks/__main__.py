@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks.channel import measure_channel
 from benchmarks.generation import measure_columns, measure_generation
+from benchmarks.kafka_sender import measure_sender
 from benchmarks.results import Figure
 from benchmarks.search import measure_search
 from benchmarks.validation import measure_validation
@@ -19,6 +20,7 @@ MEASURES = (
     measure_columns,
     measure_search,
     measure_channel,
+    measure_sender,
     measure_validation,
 )
 
