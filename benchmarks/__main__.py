@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks.channel import measure_channel
 from benchmarks.generation import measure_columns, measure_generation
 from benchmarks.kafka_sender import measure_sender
+from benchmarks.outliers import measure_outliers
 from benchmarks.results import Figure
 from benchmarks.search import measure_search
 from benchmarks.validation import measure_validation
@@ -22,6 +23,7 @@ MEASURES = (
     measure_channel,
     measure_sender,
     measure_validation,
+    measure_outliers,
 )
 
 

@@ -1,0 +1,1 @@
+"""The queries of ESPBench: sensor streams combined with business data."""
