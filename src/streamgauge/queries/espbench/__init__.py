@@ -1,1 +1,1 @@
-"""The queries of ESPBench: sensor streams combined with business data."""
+"""ESPBench: sensor streams of a manufacturer, combined with its business data."""
