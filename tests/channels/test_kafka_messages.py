@@ -54,3 +54,10 @@ def test_csv_holds_every_value(found: list[tuple[int, int, float, str, bool]]) -
         next(csv.reader(io.StringIO(line), escapechar="\\", doublequote=False)) for line in lines
     ]
     assert [(int(t), int(k), float(p), text, f == "true") for t, k, p, text, f in read] == found
+
+
+def test_a_numbered_line_is_written_after_its_number_and_its_time() -> None:
+    events = pa.record_batch(
+        {"event_time": pa.array([5, 6], TIME), "id": [7, 8], "line": ["a;b\tc", ""]}
+    )
+    assert encoded(events, "lines") == [b"7;5;a;b\tc", b"8;6;"]

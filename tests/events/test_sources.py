@@ -124,3 +124,31 @@ def test_a_source_is_the_same_in_another_process(trips: RecordedSource) -> None:
     again: Source = TypeAdapter(Source).validate_json(trips.model_dump_json())
     assert again == trips
     assert events_of(again).fingerprint(0, 100) == events_of(trips).fingerprint(0, 100)
+
+
+def letters(*, first: str, count: int) -> pa.Table:
+    return pa.table({"line": [chr(ord(first) + number) for number in range(count)]})
+
+
+def made(**settings: object) -> Source:
+    path = f"{__name__}:letters"
+    found = {"kind": "made", "function": path, "parameters": {"first": "a", "count": 3}, **settings}
+    return TypeAdapter(Source).validate_python(found)
+
+
+def test_the_rows_of_a_made_table_come_again_and_are_numbered_in_their_stream() -> None:
+    source = made(numbered=True)
+    assert source.length is None
+    batches = [events_of(source, part, 2).batch(0, 3) for part in range(2)]
+    assert [batch.column("id").to_pylist() for batch in batches] == [[0, 2, 4], [1, 3, 5]]
+    assert [batch.column("line").to_pylist() for batch in batches] == [list("acb"), list("bac")]
+    assert made().schema.names == ["event_time", "line"]
+
+
+def test_a_table_that_does_not_come_again_has_a_length() -> None:
+    assert made(ends=True).length == 3
+
+
+def test_other_parameters_are_other_events() -> None:
+    other = made(parameters={"first": "b", "count": 3})
+    assert made().meaning != other.meaning

@@ -55,6 +55,25 @@ def test_any_fault_is_invalid_with_its_count(record: RunRecord, fault: str) -> N
     assert "1,234" in reasons[0]
 
 
+def test_results_out_of_order_are_invalid_if_an_order_was_asked_for(record: RunRecord) -> None:
+    verdict, reasons = judge(record, Validation(**{**RIGHT, "disordered": 7}), 100_000)
+    assert verdict is Verdict.INVALID
+    assert reasons == ["7 results came after a later one"]
+
+
+def test_a_clock_that_jumps_makes_the_run_unknown_whatever_else_was_found(
+    record: RunRecord,
+) -> None:
+    faulty = Validation(**{**RIGHT, "wrong": 3, "times_back": 2})
+    verdict, reasons = judge(record, faulty, 100_000)
+    assert verdict is Verdict.UNKNOWN
+    assert "went back 2 times" in reasons[0]
+    jumped = record.model_copy(update={"clock_jump_us": 3_000_000})
+    verdict, reasons = judge(jumped, Validation(**RIGHT), 100_000)
+    assert verdict is Verdict.UNKNOWN
+    assert "jumped by 3,000 ms" in reasons[0]
+
+
 def test_events_that_could_not_be_sent_make_the_run_void(record: RunRecord) -> None:
     verdict, reasons = judge(with_instance(record, unsent=12), Validation(**RIGHT), 100_000)
     assert verdict is Verdict.VOID

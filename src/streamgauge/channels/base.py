@@ -14,20 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from streamgauge.driver.config import Load
+from streamgauge.driver.config import Clock, Load, StreamConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.observations import Basis, Observation
 from streamgauge.driver.sink import SinkStatus
+from streamgauge.errors import ExperimentError
 from streamgauge.models import StrictModel
 from streamgauge.processes.roles import Role
 from streamgauge.queries.base import ResultShape
+from streamgauge.queries.own import QueryConfig
 
-Encoding = Literal["columns", "json"]
-"""How the sink stores results: each value in a column of its own, or all as one JSON text."""
-MESSAGE = "message"
-"""The column with the JSON text."""
-BROKER_TIME = "broker_us"
-"""The column with the time at which a broker had the result, in microseconds since 1970."""
+Encoding = Literal["columns", "text"]
+"""How the sink stores results: each value in a column of its own, or all as one text."""
 
 
 class Connector(NamedTuple):
@@ -56,6 +54,10 @@ class ChannelContext:
     """Where a driver instance writes its samples and hand-overs."""
     results: Path
     """Where results are collected, as Parquet parts."""
+    rows: QueryConfig | None
+    """The query, if its results are rows of a table: `channels/rows.py` is then the sink."""
+    log: Path
+    """Where the log of each stream in the time of a broker is kept, as Parquet parts."""
     start: Callable[..., Any]
     """Starts one of our modules as a component: `start(name, module, config, *arguments)`."""
     service: Callable[[str], str]
@@ -137,12 +139,25 @@ class Channel(StrictModel):
     in_step: ClassVar[bool] = True
     """Whether a system gets the events of all driver instances up to one time together. If not,
     the lag of one of them makes its events late, and the watermark allows for that."""
+    clocks: ClassVar[tuple[Clock, ...]] = ("schedule",)
+    """Whose time can be the event time of a stream."""
     secrets: ClassVar[frozenset[str]] = frozenset()
     """Settings that are never stored or shown."""
 
     def resolved(self, base: Path) -> Channel:  # noqa: ARG002
         """Checked, with paths relative to the folder of the experiment file made absolute."""
         return self
+
+    def check_streams(self, streams: Mapping[str, StreamConfig]) -> None:
+        """ExperimentError: the channel cannot offer one of the streams."""
+        for name, stream in streams.items():
+            if stream.clock not in self.clocks:
+                raise ExperimentError(
+                    "channel.name",
+                    f"the event time of the stream `{name}` is the time at which a broker has "
+                    "appended it, and this channel has no broker",
+                    fix="use `channel: {name: kafka, timestamps: LogAppendTime}`",
+                )
 
     @abstractmethod
     def open(self, context: ChannelContext) -> OpenChannel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,10 @@ from streamgauge.models import StrictModel
 
 SHORTEST_JUDGED_US = 60_000_000
 """A shorter run has the marks of a run of this length: five per cent of a second is no backlog."""
+
+
+Clock = Literal["schedule", "broker"]
+"""Whose time is the event time: that of the schedule, or the time at which a broker appended it."""
 
 
 class ScheduleConfig(StrictModel):
@@ -75,6 +79,7 @@ class StreamConfig(StrictModel):
 
     source: Source
     schedule: ScheduleConfig
+    clock: Clock = "schedule"
 
 
 class FeedConfig(StrictModel):
@@ -118,6 +123,11 @@ class LoadConfig(StrictModel):
     def instances_of(self, stream: str) -> list[int]:
         return [number for number, feed in enumerate(self.feeds) if feed.stream == stream]
 
+    @property
+    def in_broker_time(self) -> list[str]:
+        """The streams whose event time is that of a broker."""
+        return [name for name, stream in self.streams.items() if stream.clock == "broker"]
+
     def evenly(self, duration_us: int, most_per_s: float) -> LoadConfig:
         """The same events at constant rates, at most `most_per_s` in all, for a rehearsal."""
         factor = min(1.0, most_per_s / self.rate_per_s)
@@ -130,7 +140,7 @@ class LoadConfig(StrictModel):
                 rate_per_s=max(least, stream.schedule.rate_per_s * factor),
                 section=stream.schedule.section,
             )
-            streams[name] = StreamConfig(source=stream.source, schedule=schedule)
+            streams[name] = stream.model_copy(update={"schedule": schedule})
         return self.model_copy(update={"streams": streams})
 
     def build(self) -> Load:

@@ -1,4 +1,4 @@
-"""Where the columns of a stream come from: random numbers, a text file, or a recorded file.
+"""Where the columns of a stream come from: random numbers, a file, or a table that is made.
 
 Every source is a pure function of seed, driver instance and sequence number.
 """
@@ -24,6 +24,7 @@ from streamgauge.events.columns import Column
 from streamgauge.events.columns.objects import fields_of
 from streamgauge.events.numbers import BLOCK, InstanceShare
 from streamgauge.models import StrictModel
+from streamgauge.plugins import load_path
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 EVENT_TIME = "event_time"
 """The column with the scheduled time of an event; every stream has it."""
 _EVENT_TIME_FIELD = pa.field(EVENT_TIME, pa.timestamp("us", tz="UTC"), nullable=False)
+NUMBER = "id"
+"""The column with the number of an event in its stream, if the stream has one."""
+LINE = "line"
+"""The column of a text."""
+_NUMBER_FIELD = pa.field(NUMBER, pa.int64(), nullable=False)
 
 Drawn = list[NDArray[Any]]
 """Whole numbers that decide the values of events: a row for each event in every array."""
@@ -49,6 +55,11 @@ class EventSource(StrictModel):
     def located(self, base: Path) -> Self:  # noqa: ARG002
         """The same events with the absolute path of their file, if they come from one."""
         return self
+
+    @property
+    def length(self) -> int | None:
+        """The number of events after which the stream ends; None: it has no end."""
+        return None
 
     @property
     @abstractmethod
@@ -124,8 +135,45 @@ class StreamSpec(EventSource):
         return [column.build(left) for column in self.made.values()]
 
 
-class _FileSource(EventSource):
-    """The rows of a file, in order across the driver instances of a stream, again and again."""
+class _TableSource(EventSource):
+    """The rows of a table, in order across the driver instances of a stream, again and again."""
+
+    numbered: bool = False
+    """Adds a column `id`: the number of the event in its stream, from 0 on."""
+    ends: bool = False
+    """The stream ends with the last row, instead of beginning again."""
+
+    @property
+    @abstractmethod
+    def table(self) -> pa.Table:
+        """All rows, in memory."""
+
+    @property
+    def length(self) -> int | None:
+        return self.table.num_rows if self.ends else None
+
+    @property
+    def schema(self) -> pa.Schema:
+        numbers = [_NUMBER_FIELD] if self.numbered else []
+        return pa.schema([_EVENT_TIME_FIELD, *numbers, *self.table.schema])
+
+    @property
+    def random_columns(self) -> int:
+        return 0
+
+    def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
+        own = np.arange(block * BLOCK + low, block * BLOCK + high, dtype=np.int64)
+        numbers = own * share.parts + share.part
+        return [numbers if self.numbered else numbers % self.table.num_rows]
+
+    def decode(self, drawn: Drawn) -> list[pa.Array]:
+        rows = self.table.take(pa.array(drawn[0] % self.table.num_rows))
+        columns = [column.combine_chunks() for column in rows.columns]
+        return [pa.array(drawn[0]), *columns] if self.numbered else columns
+
+
+class _FileSource(_TableSource):
+    """The rows of a file."""
 
     kind: Literal["text", "recorded"]
     path: str
@@ -144,22 +192,6 @@ class _FileSource(EventSource):
     def table(self) -> pa.Table:
         return _table(self.kind, self.path, self.content_hash, self.reads)
 
-    @property
-    def schema(self) -> pa.Schema:
-        return pa.schema([_EVENT_TIME_FIELD, *self.table.schema])
-
-    @property
-    def random_columns(self) -> int:
-        return 0
-
-    def draw(self, share: InstanceShare, block: int, low: int, high: int) -> Drawn:
-        own = np.arange(block * BLOCK + low, block * BLOCK + high, dtype=np.int64)
-        return [(own * share.parts + share.part) % self.table.num_rows]
-
-    def decode(self, drawn: Drawn) -> list[pa.Array]:
-        rows = self.table.take(pa.array(drawn[0]))
-        return [column.combine_chunks() for column in rows.columns]
-
 
 class TextSource(_FileSource):
     """The lines of a text file, in one column `line`."""
@@ -173,7 +205,22 @@ class RecordedSource(_FileSource):
     kind: Literal["recorded"] = "recorded"
 
 
-Source = Annotated[StreamSpec | TextSource | RecordedSource, Field(discriminator="kind")]
+class MadeSource(_TableSource):
+    """The rows of a table that a function makes, the same for the same parameters."""
+
+    kind: Literal["made"] = "made"
+    function: str
+    """`module:function`; it takes the parameters by name and returns an Arrow table."""
+    parameters: dict[str, int | float | str] = Field(default={})
+
+    @property
+    def table(self) -> pa.Table:
+        return _made_table(self.function, tuple(sorted(self.parameters.items())), self.reads)
+
+
+Source = Annotated[
+    StreamSpec | TextSource | RecordedSource | MadeSource, Field(discriminator="kind")
+]
 
 
 def text(path: str | Path) -> TextSource:
@@ -198,6 +245,15 @@ def _content_hash(path: Path) -> str:
 def _hash_file(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001
     """The file is read again only when it has changed."""
     return xxhash.xxh3_128_hexdigest(path.read_bytes())
+
+
+@lru_cache(maxsize=4)
+def _made_table(
+    function: str, parameters: tuple[tuple[str, Any], ...], reads: tuple[str, ...] | None
+) -> pa.Table:
+    """Made once per process."""
+    table: pa.Table = load_path(function)(**dict(parameters)).combine_chunks()
+    return table if reads is None else table.select(list(reads))
 
 
 @lru_cache(maxsize=4)
@@ -229,7 +285,7 @@ def _table(kind: str, path: str, content_hash: str, reads: tuple[str, ...] | Non
 def _text_table(path: str) -> pa.Table:
     with Path(path).open(encoding="utf-8") as file:
         lines = [line.removesuffix("\n") for line in file]
-    return pa.table({"line": pa.array(lines, type=pa.string())})
+    return pa.table({LINE: pa.array(lines, type=pa.string())})
 
 
 def _recorded_table(path: str) -> pa.Table:

@@ -14,10 +14,20 @@ from streamgauge.models import StrictModel
 
 LATEST_EVENT_TIME = "latest_event_time"
 """A column of every result: the highest event time among the inputs that made it."""
+SCHEDULED_TIME = "scheduled_time"
+"""A column of events whose event time is that of a broker: when they were due."""
 ARRIVAL = "arrival_us"
 """Added by the sink: microseconds since 1970 at which the result arrived."""
 PLACE = "arrival_place"
 """Added by the sink: the number of results that had arrived before."""
+MESSAGE = "message"
+"""The text of a message, of a result or of an event in the log of a topic."""
+MESSAGE_KEY = "message_key"
+"""The text of its key, if it has one."""
+BROKER_TIME = "broker_us"
+"""The time at which a broker had the message, in microseconds since 1970."""
+PARTITION, OFFSET = "log_partition", "log_offset"
+"""The place of the message in its topic."""
 
 
 class DataSet(StrictModel):

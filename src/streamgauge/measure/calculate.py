@@ -41,6 +41,7 @@ class CalculationWork(BaseModel):
     record: Path
     results: Path
     handovers: dict[str, list[Path]]
+    log: Path | None = None
 
 
 class Findings(BaseModel):
@@ -60,6 +61,7 @@ def calculate(spark: SparkSession, work: CalculationWork, console: Console | Non
             console.emit("phase", name=name)
 
     record = RunRecord.model_validate_json(work.record.read_text())
+    record = record.model_copy(update={"log": work.log})
     query = build_query(record.query)
     try:
         return _findings(spark, work, record, query, begin)
@@ -78,16 +80,17 @@ def _findings(
     from streamgauge.measure import latency
     from streamgauge.measure.decoding import decoded
     from streamgauge.measure.input_times import carry_input_times, with_input_times
+    from streamgauge.measure.log_checks import times_back
     from streamgauge.measure.validation import expected_results, validate
 
     expected = expected_results(spark, query, record)
     parts = sorted(str(part) for part in work.results.glob("part-*.parquet"))
     results = spark.read.parquet(*parts) if parts else None
-    if results is not None and record.encoding == "json":
-        results = decoded(results, expected.schema, query.shape)
-        if not carry_input_times(results, query):
-            results = with_input_times(spark, query, record, expected, results)
-            expected = expected.drop(query.shape.input_time)
+    if results is not None and record.encoding == "text":
+        results = decoded(results, expected.schema, query)
+    if results is not None and not carry_input_times(results, query):
+        results = with_input_times(spark, query, record, expected, results)
+        expected = expected.drop(query.shape.input_time)
     warm_up_s = record.warm_up_us / 1e6
     found: dict[str, Any] = {}
     checked: dict[str, int] = {}
@@ -107,6 +110,9 @@ def _findings(
         found = {"latency": times, "series": drawn, "histogram": histogram}
         rows.unpersist()
     begin("validating the results")
+    if record.load.in_broker_time and work.log is not None:
+        folders = [work.results, *(work.log / name for name in record.load.in_broker_time)]
+        checked["times_back"] = times_back(folders)
     validation = validate(spark, query, record, results, expected).model_copy(update=checked)
     return Findings(**found, validation=validation)
 

@@ -1,4 +1,4 @@
-"""Results that arrived as JSON texts, as columns of the types that the oracle has.
+"""Results that arrived as texts, as columns of the types that the oracle has.
 
 A time is whole microseconds since 1970, or a text of ISO 8601.
 """
@@ -9,16 +9,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DataType, StringType, StructField, StructType, TimestampType
 
-from streamgauge.channels.base import BROKER_TIME, MESSAGE
-from streamgauge.events.spec import ARRIVAL, PLACE
-from streamgauge.queries.base import ResultShape
+from streamgauge.events.spec import ARRIVAL, BROKER_TIME, MESSAGE, OFFSET, PARTITION, PLACE
+from streamgauge.queries.base import Query
 
 _PARSED = "_parsed"
-_SINK = (BROKER_TIME, ARRIVAL, PLACE)
+_SINK = (BROKER_TIME, PARTITION, OFFSET, ARRIVAL, PLACE)
 
 
-def decoded(results: DataFrame, expected: StructType, shape: ResultShape) -> DataFrame:
+def decoded(results: DataFrame, expected: StructType, query: Query) -> DataFrame:
     """The columns of the oracle and the times of the shape; those of the sink are kept."""
+    shape = query.shape
+    if shape.text is not None:
+        return query.parsed(results)
     times = [
         StructField(name, TimestampType())
         for name in (shape.input_time, shape.output_time)

@@ -15,6 +15,8 @@ from streamgauge.queries.own import batch_of
 
 def carry_input_times(results: DataFrame, query: Query) -> bool:
     """Whether at least one result tells the time of its last input."""
+    if query.shape.input_time not in results.columns:
+        return False
     return not results.where(F.col(query.shape.input_time).isNotNull()).isEmpty()
 
 
@@ -35,7 +37,7 @@ def with_input_times(
             for events in streams
             if keys and set(keys) <= set(events.columns)
         ]
-    if not known or query.output_mode == "update":
+    if not known or query.sends_updates:
         return results
     every = reduce(lambda left, right: left.unionByName(right), known)
     single = every.groupBy(*keys).agg(F.max(time).alias(time), F.count("*").alias("_inputs"))

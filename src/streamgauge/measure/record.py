@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from pathlib import Path
 
 import xxhash
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.channels.base import Encoding
 from streamgauge.driver.config import LoadConfig
@@ -45,14 +46,18 @@ class RunRecord(BaseModel):
     """Why a search cut the load although no policy objected."""
     encoding: Encoding = "columns"
     """Of the results in the run directory."""
+    clock_jump_us: int = 0
+    """By how much the wall clock differed at most from one that goes on evenly."""
     dropped: list[str] = []
     """Connections that the system dropped, as sentences."""
     instances: list[SourceRecord]
+    log: Path | None = Field(default=None, exclude=True)
+    """The folder of the logs, in the run directory."""
 
     @cached_property
     def replay(self) -> Replay:
         offered = tuple(status.offered for status in self.instances)
-        return Replay(self.load, self.start_us, offered)
+        return Replay(self.load, self.start_us, offered, self.log)
 
     @property
     def input_hash(self) -> str:

@@ -100,6 +100,12 @@ class Validation(_Figures):
     wrong_updates: int | None = Field(
         default=None, description="those that no prefix of their input gives, in event-time order"
     )
+    disordered: int | None = Field(
+        default=None, description="results that came after a later one, if an order was asked for"
+    )
+    times_back: int | None = Field(
+        default=None, description="messages whose broker time is before that of the one before"
+    )
     oracle: str = Field(default="", description="what the results were compared with")
     values_compared: bool = Field(
         default=True, description="false: there was no oracle, and results were counted by key only"

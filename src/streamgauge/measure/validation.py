@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from streamgauge.compute.tasks import spread
 from streamgauge.events.spec import ARRIVAL, PLACE
 from streamgauge.measure.examples import in_words
+from streamgauge.measure.log_checks import log_matches, out_of_order
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import FAULTS, Validation
 from streamgauge.queries.base import Query
@@ -46,7 +47,7 @@ def validate(
         )
     late = f"count_if({ARRIVAL} > {record.closed_us}) AS late"
     arrived = results.selectExpr("count(*) AS actual", late).collect()[0]
-    actual = _final_updates(results, query) if query.output_mode == "update" else results
+    actual = _final_updates(results, query) if query.sends_updates else results
     keys = list(query.shape.keys)
     lacking = [name for name in expected.columns if name not in actual.columns]
     if lacking:
@@ -57,7 +58,9 @@ def validate(
     return Validation(
         oracle=query.oracle_is,
         values_compared=query.compares_values,
-        input_matches=_input_matches(spark, record),
+        input_matches=_input_matches(spark, record)
+        and log_matches(spark, record, record.load.in_broker_time),
+        disordered=out_of_order(results, query),
         examples=_examples(compared) if any(counts[name] for name in _COMPARED) else [],
     ).model_copy(update={**counts, **arrived.asDict()})
 

@@ -19,6 +19,10 @@ _FAULT_REASONS = {
 }
 
 
+LONGEST_JUMP_US = 100_000
+"""A clock that is adjusted slowly differs less from an even one."""
+
+
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The most severe verdict; unknown if there is none."""
     return min(verdicts, key=SEVERITY.index, default=Verdict.UNKNOWN)
@@ -26,6 +30,8 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def judge(record: RunRecord, validation: Validation, max_lag_us: int) -> tuple[Verdict, list[str]]:
     """The most severe verdict for which there are reasons, and all of these reasons."""
+    if jumps := _clock_jumps(record, validation):
+        return Verdict.UNKNOWN, jumps
     reasons = {
         Verdict.VOID: [
             *_late_generators(record, max_lag_us),
@@ -81,12 +87,31 @@ def _different_input(validation: Validation) -> list[str]:
 
 def _faulty_results(record: RunRecord, validation: Validation) -> list[str]:
     """Missing and late results count only if the system had processed all of its input."""
-    return [
+    found = [
         f"{count:,} {_FAULT_REASONS[name]}"
         for name in FAULTS
         if (count := getattr(validation, name))
         and (record.drained or name not in ("missing", "late"))
     ]
+    if validation.disordered:
+        found.append(f"{validation.disordered:,} results came after a later one")
+    return found
+
+
+def _clock_jumps(record: RunRecord, validation: Validation) -> list[str]:
+    """Times of a clock that does not go on evenly make no latency."""
+    found = []
+    if validation.times_back:
+        found.append(
+            f"the clock of the broker went back {validation.times_back:,} times, so that neither "
+            "windows nor latencies can be computed from its times"
+        )
+    if record.clock_jump_us > LONGEST_JUMP_US:
+        found.append(
+            f"the clock of this machine jumped by {record.clock_jump_us / 1_000:,.0f} ms during "
+            "the run, so that its times are not known"
+        )
+    return found
 
 
 def _unknown_results(record: RunRecord, validation: Validation) -> list[str]:

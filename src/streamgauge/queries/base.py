@@ -4,15 +4,17 @@ system."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
 from pydantic import Field, PrivateAttr
 
 from streamgauge.compute.failures import explained
+from streamgauge.driver.config import Clock
 from streamgauge.errors import ExperimentError, StreamgaugeError
 from streamgauge.events.sources import Source
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
@@ -34,6 +36,8 @@ class Stream:
     """An input that the driver offers during the load."""
 
     source: Source
+    clock: Clock = "schedule"
+    """Whose time is the event time; that of a broker needs a channel that has one."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,10 @@ class Service:
     prepare: Callable[[str], None] | None = None
     """Called with the address of a service that streamgauge started, once before the load: fills a
     database, for example. A service that stands between runs may be filled already."""
+    reset: Callable[[str], None] | None = None
+    """Called before every load: undoes what the load before has done to the service."""
+    prepare_given: bool = False
+    """Whether a service whose address was given is prepared, too."""
 
 
 Input = Stream | Table | Service
@@ -72,9 +80,32 @@ class ResultShape(StrictModel):
     """Column with the time of the last input of a result."""
     output_time: str = ARRIVAL
     """Column with the time of the output; by default the time at which the sink received it."""
+    single: bool = False
+    """Whether a result comes once, also in update mode: the result of a single event, say."""
+    in_order: str | None = None
+    """Column by which the results in a partition of a topic must be in order; default: any."""
+    text: str | None = None
+    """Column that is the whole message where results are messages; default: all columns, as JSON.
+    `Query.parsed` reads it again."""
     per_event: float | None = Field(default=None, gt=0)
     """How many results an event makes on average, if results do not tell the time of their input:
     the backlog is then judged by their number."""
+
+
+class StoredResults(ABC):
+    """Results that are rows of a table of a service, instead of messages."""
+
+    @abstractmethod
+    def store(self, batch: DataFrame, number: int) -> None:
+        """Writes a batch of results on Spark; a batch that comes again changes nothing."""
+
+    @abstractmethod
+    def count(self, *, exact: bool = False) -> int:
+        """The number of results so far; asked twice a second, then it may be somewhat low."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """All results, with the columns of the shape."""
 
 
 class Query(StrictModel):
@@ -84,6 +115,12 @@ class Query(StrictModel):
     its name, in the form of that kind of system, and returns the results. It has no source, sink,
     trigger or watermark: the event time of a stream has a watermark already.
     """
+
+    in_batches_only: ClassVar[str] = ""
+    """Why a system that handles every record on its own cannot run it; empty: it can."""
+
+    stores_rows: ClassVar[bool] = False
+    """Whether the results are rows of a table of a service, instead of messages."""
 
     output_mode: OutputMode = "append"
     _base: Path = PrivateAttr(default=Path())
@@ -131,6 +168,16 @@ class Query(StrictModel):
         return {name: one.source.located(self._base) for name, one in streams.items()}
 
     @property
+    def sends_updates(self) -> bool:
+        """Whether a result may come again with another value."""
+        return self.output_mode == "update" and not self.shape.single
+
+    @property
+    def clocks(self) -> dict[str, Clock]:
+        """Whose time is the event time of each stream."""
+        return {name: one.clock for name, one in self.inputs.items() if isinstance(one, Stream)}
+
+    @property
     def services(self) -> dict[str, Service]:
         """The services whose addresses the query needs."""
         return {name: one for name, one in self.inputs.items() if isinstance(one, Service)}
@@ -140,6 +187,15 @@ class Query(StrictModel):
         inputs = self.inputs.items()
         tables = {name: table(one.read()) for name, one in inputs if isinstance(one, Table)}
         return {**tables, **{name: revealed(self._services[name]) for name in self.services}}
+
+    @property
+    def stored(self) -> StoredResults:
+        """How rows are written and read."""
+        raise NotImplementedError
+
+    def parsed(self, messages: DataFrame) -> DataFrame:
+        """The columns of results whose message is a text of its own form, and those of the sink."""
+        raise NotImplementedError
 
     @property
     def kinds(self) -> list[str]:

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field
 
 from streamgauge.compute.tasks import spread
 from streamgauge.errors import ExperimentError
-from streamgauge.events.sources import RecordedSource, Source, StreamSpec, TextSource
+from streamgauge.events.sources import EventSource, Source
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME, DataSet
 from streamgauge.models import StrictModel
 from streamgauge.queries.base import Input, OutputMode, Query, ResultShape, Service, Stream, Table
@@ -84,7 +84,7 @@ def key_columns(keys: Sequence[str]) -> tuple[str, ...]:
 
 def as_data_set(events: DataSet | Source) -> DataSet:
     """A single source is the stream `events`."""
-    if isinstance(events, StreamSpec | TextSource | RecordedSource):
+    if isinstance(events, EventSource):
         return DataSet(streams={"events": events})
     return events
 

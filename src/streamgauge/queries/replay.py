@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from streamgauge.driver.config import Load, LoadConfig
-from streamgauge.events.spec import EVENT_TIME
+from streamgauge.events.spec import BROKER_TIME, EVENT_TIME
 from streamgauge.events.stream import BLOCK
 
 Columns = dict[str, NDArray[np.int64]]
@@ -41,6 +44,8 @@ class Replay:
     start_us: int
     offered: tuple[int, ...]
     """Events offered by each driver instance."""
+    log: Path | None = None
+    """A folder for each stream in the time of a broker: what the broker has, as Parquet parts."""
 
     @cached_property
     def built_load(self) -> Load:
@@ -48,7 +53,7 @@ class Replay:
 
     def __reduce__(self) -> tuple[type[Replay], tuple[object, ...]]:
         """Without the built load: the tables of the schedules are not sent to a Spark task."""
-        return Replay, (self.load, self.start_us, self.offered)
+        return Replay, (self.load, self.start_us, self.offered, self.log)
 
     @cached_property
     def frontier_us(self) -> int:
@@ -58,11 +63,21 @@ class Replay:
     @cached_property
     def reached_us(self) -> int:
         """The time, since 1970, that every stream has reached: the least of their highest times."""
-        highest = [
-            max(self._highest_us(i) for i in self.load.instances_of(stream))
+        return min(
+            self._log_reached_us(stream)
+            if stream in self.load.in_broker_time
+            else self.start_us + max(self._highest_us(i) for i in self.load.instances_of(stream))
             for stream in self.load.streams
-        ]
-        return self.start_us + min(highest)
+        )
+
+    def log_parts(self, stream: str) -> list[str]:
+        """The files of the log of a stream."""
+        assert self.log is not None, "the channel has kept no log"
+        return sorted(map(str, (self.log / stream).glob("part-*.parquet")))
+
+    def _log_reached_us(self, stream: str) -> int:
+        tables = [pq.read_table(part, columns=[BROKER_TIME]) for part in self.log_parts(stream)]
+        return int(pc.max(pa.concat_tables(tables)[BROKER_TIME]).as_py()) if tables else 0
 
     def slices(self, stream: str) -> list[Slice]:
         """The whole stream in pieces of about equal size."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -19,12 +20,16 @@ from streamgauge.channels.kafka.client import (
     open_secrets,
 )
 from streamgauge.channels.kafka.collector import CollectorConfig
+from streamgauge.channels.kafka.log import LogConfig, TopicLog, next_offsets
 from streamgauge.channels.kafka.messages import Format
 from streamgauge.channels.kafka.sender import SenderConfig
+from streamgauge.channels.rows import RowsConfig
+from streamgauge.driver.config import Clock, StreamConfig
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.driver.observations import Basis
 from streamgauge.driver.sink import SinkStatus
 from streamgauge.errors import ExperimentError
+from streamgauge.events.sources import LINE, NUMBER
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component
 from streamgauge.processes.roles import Role
@@ -32,7 +37,9 @@ from streamgauge.units import DurationUs, WholeNumber
 
 PROCESSES = "streamgauge.channels.kafka.processes"
 SERVICE = "kafka"
+ROWS = "streamgauge.channels.rows"
 TIMEOUT_S = 90.0
+LOG_TIMEOUT_S = 600.0
 _CLIENT_QUEUE = {
     # The client waits for the broker with at most this much, which is seconds of the highest rates.
     "queue.buffering.max.messages": 2_000_000,
@@ -59,8 +66,9 @@ class KafkaChannel(Channel):
     """Topics of a Kafka broker; one is started for the run unless `brokers` names others."""
 
     basis: ClassVar[Basis] = Basis.FRONTIER
-    encoding: ClassVar[Encoding] = "json"
+    encoding: ClassVar[Encoding] = "text"
     in_step: ClassVar[bool] = False
+    clocks: ClassVar[tuple[Clock, ...]] = ("schedule", "broker")
 
     brokers: str | None = Field(default=None, description="HOST:PORT,…; default: one is started")
     client: dict[str, Setting] = Field(
@@ -73,7 +81,7 @@ class KafkaChannel(Channel):
     partitions: WholeNumber = Field(default=2, ge=1, le=1_000, description="of a new topic")
     replication: WholeNumber = Field(default=1, ge=1, le=100, description="of a new topic")
     timestamps: Literal["CreateTime", "LogAppendTime"] = "CreateTime"
-    format: Format = Field(default="json", description="of the events: json or csv")
+    format: Format = Field(default="json", description="of the events: json, csv or lines")
     key: str | None = Field(
         default=None, description="column that is the key of a message; default: no keys"
     )
@@ -90,6 +98,16 @@ class KafkaChannel(Channel):
                 fix=f"refer to it: `{key}: ${{env:NAME}}` or `{key}: ${{file:PATH}}`",
             )
         return self
+
+    def check_streams(self, streams: Mapping[str, StreamConfig]) -> None:
+        super().check_streams(streams)
+        for name, stream in streams.items():
+            if stream.clock == "broker" and self.timestamps != "LogAppendTime":
+                problem = f"must be LogAppendTime: it is the event time of the stream `{name}`"
+                raise ExperimentError("channel.timestamps", problem, fix="set it")
+            if self.format == "lines" and not {NUMBER, LINE} <= set(stream.source.schema.names):
+                problem = f"`lines` is for events with `{NUMBER}` and `{LINE}`; `{name}` has others"
+                raise ExperimentError("channel.format", problem, fix="use json or csv")
 
     def open(self, context: ChannelContext) -> OpenChannel:
         brokers = self.brokers or context.service(SERVICE)
@@ -125,14 +143,14 @@ class _OpenKafka(FrontierChannel):
             rehearsal=rehearsal,
             rehearsal_output=f"{name}-rehearsal-results",
         )
-        collector = CollectorConfig(
-            topic=output,
-            partitions=partitions[output],
-            folder=context.results,
-            input_time=context.shape.input_time,
+        self._collector = self._started_sink(context, partitions[output])
+        logs = {one: topics[one] for one in context.load.config.in_broker_time}
+        self._log = LogConfig(
+            streams={one: self._log_of(topic, partitions[topic]) for one, topic in logs.items()},
+            folder=context.log,
             client=client,
         )
-        self._collector = self._started(context, "sink", collector, "sink")
+        self._context = context
         producing = {
             "acks": settings.acks,
             "linger.ms": settings.linger / 1_000,
@@ -156,6 +174,22 @@ class _OpenKafka(FrontierChannel):
             started = self._started(context, f"driver instance {number}", sender, "instance")
             self._senders.append(started)
 
+    def _started_sink(self, context: ChannelContext, partitions: int) -> Component:
+        if context.rows is not None:
+            rows = RowsConfig(query=context.rows, folder=context.results)
+            component: Component = context.start("sink", ROWS, rows)
+            self._components.append(component)
+            return component
+        collector = CollectorConfig(
+            topic=self._offer.output,
+            partitions=partitions,
+            folder=context.results,
+            input_time=context.shape.input_time,
+            in_key=context.shape.text is not None,
+            client=self._client,
+        )
+        return self._started(context, "sink", collector, "sink")
+
     def _started(
         self, context: ChannelContext, name: str, config: StrictModel, role: str
     ) -> Component:
@@ -171,6 +205,12 @@ class _OpenKafka(FrontierChannel):
             config = {"message.timestamp.type": settings.timestamps}
             make_topics(self._client, self._new, settings.partitions, settings.replication, config)
         return {name: there.get(name, settings.partitions) for name in names}
+
+    def _log_of(self, topic: str, partitions: int) -> TopicLog:
+        """From what the topic has already; a new one has nothing, and may not answer yet."""
+        new = topic in self._new
+        begins = [0] * partitions if new else next_offsets(self._client, topic, partitions)
+        return TopicLog(topic=topic, begins=begins)
 
     def wait_until_ready(self, timeout_s: float) -> None:
         for component in self._components:
@@ -221,6 +261,9 @@ class _OpenKafka(FrontierChannel):
         self.flush()
         self._collector.send("finish")
         self._collector.wait_for("finished", TIMEOUT_S, self._check_services)
+        if self._log.streams:
+            reader = self._started(self._context, "log", self._log, "log")
+            reader.wait_for("finished", LOG_TIMEOUT_S, self._check_services)
         return super().finish()
 
     def close(self) -> None:

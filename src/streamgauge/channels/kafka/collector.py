@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json
 
-from streamgauge.channels.base import BROKER_TIME, MESSAGE
 from streamgauge.channels.kafka.client import Setting, client_settings
+from streamgauge.channels.kafka.log import message_columns
 from streamgauge.driver.sink import ResultSink, SinkStatus
 from streamgauge.events.spec import LATEST_EVENT_TIME
 from streamgauge.models import StrictModel
@@ -30,7 +30,9 @@ class CollectorConfig(StrictModel):
     partitions: int
     folder: Path
     input_time: str
-    """The field of a result with the time of its last input."""
+    """The field of a result, or of its key, with the time of its last input."""
+    in_key: bool = False
+    """Whether that field is in the key, because the message is a text of its own form."""
     client: dict[str, Setting]
 
 
@@ -105,13 +107,10 @@ class Collector:
                 raise RuntimeError(str(error))
         if not found:
             return
-        values = [message.value() or b"" for message in found]
-        columns = {
-            MESSAGE: pa.array(values, pa.binary()).cast(pa.string()),
-            BROKER_TIME: [message.timestamp()[1] * 1_000 for message in found],
-            LATEST_EVENT_TIME: input_times(values, self._config.input_time),
-        }
-        self._sink.arrived(pa.record_batch(columns))
+        in_key, name = self._config.in_key, self._config.input_time
+        texts = [(one.key() if in_key else one.value()) or b"" for one in found]
+        times = input_times(texts, name)
+        self._sink.arrived(message_columns(found).append_column(LATEST_EVENT_TIME, times))
         for message in found:
             self._positions[message.partition()] = message.offset() + 1
 

@@ -1,4 +1,4 @@
-"""Events as Kafka messages: JSON objects or CSV lines, encoded a block at a time.
+"""Events as Kafka messages: JSON objects, CSV lines or numbered lines, a block at a time.
 
 Times are whole microseconds since 1970. The texts are made by Arrow, so that no event is handled
 one by one in Python.
@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamgauge.events.json_text import json_texts
+from streamgauge.events.sources import EVENT_TIME, LINE, NUMBER
 
-Format = Literal["json", "csv"]
+Format = Literal["json", "csv", "lines"]
+"""`lines`: `id;time;line`, for streams with the columns `id` and `line`."""
 _SPECIAL = r'[,"\\\r\n]'
 
 
@@ -21,6 +23,10 @@ def encoded(events: pa.RecordBatch, form: Format) -> list[bytes]:
     """One message for each event."""
     if form == "json":
         texts = json_texts(events.to_struct_array())
+    elif form == "lines":
+        times = events.column(EVENT_TIME).cast(pa.int64())
+        fields = (events.column(NUMBER), times, events.column(LINE))
+        texts = pc.binary_join_element_wise(*(one.cast(pa.string()) for one in fields), ";")
     else:
         texts = pc.binary_join_element_wise(*map(_field, events.columns), ",")
     messages: list[bytes] = texts.cast(pa.binary()).to_pylist()

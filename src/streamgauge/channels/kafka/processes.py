@@ -1,4 +1,4 @@
-"""The processes of the Kafka channel: `python -m … instance CONFIG` and `… sink CONFIG`."""
+"""The processes of the Kafka channel: `python -m … instance CONFIG`, `… sink …`, `… log …`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 from streamgauge.channels.kafka.collector import Collector, CollectorConfig
+from streamgauge.channels.kafka.log import LogConfig, read_logs
 from streamgauge.channels.kafka.sender import Sender, SenderConfig
 from streamgauge.processes.component import Console
 
@@ -55,6 +56,8 @@ def main() -> None:
     try:
         if role == "instance":
             run_sender(SenderConfig.model_validate_json(text), console)
+        elif role == "log":
+            console.emit("finished", messages=read_logs(LogConfig.model_validate_json(text)))
         else:
             run_collector(CollectorConfig.model_validate_json(text), console)
     except Exception as error:

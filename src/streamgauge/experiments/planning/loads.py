@@ -9,6 +9,7 @@ from typing import Any
 
 from streamgauge import plugins
 from streamgauge.driver.config import (
+    Clock,
     FeedConfig,
     LoadConfig,
     PolicyConfig,
@@ -30,7 +31,9 @@ GIVEN_BY_THE_LOAD = ("duration_us", "rate_per_s", "marks")
 """Arguments of schedules and policies that are not settings."""
 
 
-def load_of(experiment: Experiment, sources: Mapping[str, Source], base: Path) -> LoadConfig:
+def load_of(
+    experiment: Experiment, sources: Mapping[str, Source], clocks: Mapping[str, Clock], base: Path
+) -> LoadConfig:
     """Streams without settings of their own share one schedule and the first driver instances."""
     load = experiment.load
     for name in load.streams:
@@ -60,13 +63,26 @@ def load_of(experiment: Experiment, sources: Mapping[str, Source], base: Path) -
         feeds += [FeedConfig(stream=name, part=part, parts=parts) for part in range(parts)]
     return LoadConfig(
         streams={
-            name: StreamConfig(source=source, schedule=schedules[name])
+            name: StreamConfig(source=source, schedule=schedules[name], clock=clocks[name])
             for name, source in sources.items()
         },
         feeds=tuple(feeds),
         seed=load.seed,
         disorder_us=load.disorder,
     )
+
+
+def ends_at(config: LoadConfig) -> int | None:
+    """When the first stream has no more events, if that is before the end of the load."""
+    ends = []
+    for stream, settings in config.streams.items():
+        length, feeds = settings.source.length, len(config.instances_of(stream))
+        if length is None:
+            continue
+        times = config.build_feed(config.instances_of(stream)[0]).times
+        if times.total * feeds > length:
+            ends.append(times.time_us(length // feeds))
+    return min(ends, default=None)
 
 
 def built(config: LoadConfig) -> BuiltLoad:

@@ -125,6 +125,9 @@ class Load(_Section):
     )
     schedule: Named = Named(name="constant")
     instances: WholeNumber = Field(default=2, ge=1, le=256, description="driver instances")
+    per_stream: bool = Field(
+        default=False, description="rate and instances are those of each stream, not of all"
+    )
     streams: dict[str, StreamLoad] = Field(
         default={}, description="rate, schedule and instances of single streams of the query"
     )

@@ -15,7 +15,7 @@ from streamgauge.driver.config import Load, LoadConfig, PolicyConfig
 from streamgauge.driver.observations import Basis
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import Source
-from streamgauge.experiments.planning.loads import built, load_of, policy_of
+from streamgauge.experiments.planning.loads import built, ends_at, load_of, policy_of
 from streamgauge.experiments.planning.model import Experiment, Named
 from streamgauge.experiments.planning.validation import explained, unknown_key, validated
 from streamgauge.queries.base import Query
@@ -51,6 +51,11 @@ class Plan:
         return self.built_load.total
 
     @property
+    def stores_rows(self) -> bool:
+        """Are the results rows of a table of a service?"""
+        return self.query.stores_rows
+
+    @property
     def stored(self) -> dict[str, Any]:
         """The experiment as a run directory keeps it."""
         return without_secrets(self.experiment, self.channel)
@@ -66,6 +71,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     )
     query = _query(query_config)
     sources = _sources(query)
+    experiment = _for_each_stream(experiment, len(sources))
     _check_services(query, experiment.services)
     system = _part("system", System, experiment.system, base)  # type: ignore[type-abstract]
     _require_capable(experiment, system, query)
@@ -76,7 +82,11 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     channel = channel.resolved(base)
     connector = _connector(experiment, system, channel)
     system = system.resolved(base, query, channel)
-    load = load_of(experiment, sources, base)
+    load = load_of(experiment, sources, query.clocks, base)
+    channel.check_streams(load.streams)
+    if (end_us := ends_at(load)) is not None:
+        experiment = experiment.model_copy(update={"duration": end_us})
+        load = load_of(experiment, sources, query.clocks, base)
     if not channel.in_step:
         load = load.model_copy(update={"skew_us": experiment.load.max_lag})
     policy = policy_of(experiment, base)
@@ -94,6 +104,17 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         policy=policy,
         channel=channel,
         connector=connector,
+    )
+
+
+def _for_each_stream(experiment: Experiment, streams: int) -> Experiment:
+    """With the rate and the driver instances of all streams together."""
+    load = experiment.load
+    if not load.per_stream or not isinstance(load.rate, float):
+        return experiment
+    whole = {"rate": load.rate * streams, "instances": load.instances * streams}
+    return experiment.model_copy(
+        update={"load": load.model_copy(update={**whole, "per_stream": False})}
     )
 
 

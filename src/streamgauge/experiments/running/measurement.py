@@ -87,7 +87,10 @@ class Measurement:
             for stream in record.load.streams
         }
         work = CalculationWork(
-            record=self.directory.record, results=self.directory.results, handovers=handovers
+            record=self.directory.record,
+            results=self.directory.results,
+            handovers=handovers,
+            log=self.directory.log,
         )
         master = self.plan.experiment.measure_master
         self.state.findings = self.station.calculate(work, master, self._tell)

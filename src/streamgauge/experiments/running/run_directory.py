@@ -37,6 +37,7 @@ class RunDirectory:
         self.record = path / "record.json"
         self.events = path / "events.ndjson"
         self.results = path / "results"
+        self.log = path / "log"
         self.resources = path / "resources"
         self.logs = path / "logs"
         self.summary = path / "summary.json"

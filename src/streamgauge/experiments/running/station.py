@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from streamgauge import plugins
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import spark_env
-from streamgauge.errors import ExperimentError
+from streamgauge.errors import ExperimentError, StreamgaugeError
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.measure.calculate import CalculationConfig, CalculationWork, Findings
 from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
@@ -23,7 +23,6 @@ from streamgauge.processes.component import LARGE_ARRAYS, Component, module_argv
 from streamgauge.processes.guard import Guard
 from streamgauge.processes.launcher import Launcher
 from streamgauge.processes.roles import RoleProcess
-from streamgauge.queries import base as queries
 from streamgauge.queries.own import QueryConfig
 from streamgauge.references import revealed
 from streamgauge.services.base import Service
@@ -127,26 +126,37 @@ class Station:
         )
 
     def query_of(self, plan: Plan, tell: Tell) -> QueryConfig:
-        """The query with the addresses of its services; those without one are started."""
+        """The query with the addresses of its services; those without one are started.
+
+        Each is prepared once for all trials of the same query, and reset before every one.
+        """
         addresses = dict(plan.query_config.services)
         for name, service in plan.query.services.items():
-            if name not in addresses and service.kind is not None:
+            given = name in addresses
+            if not given and service.kind is not None:
                 addresses[name] = self.service(service.kind, tell)
-                self._prepare(plan, name, service, addresses[name])
+            if given and not service.prepare_given:
+                continue
+            address = addresses[name]
+            key = (plan.query_config.model_dump_json(), name, address)
+            if service.prepare is not None and key not in self._prepared:
+                tell(f"preparing {name}")
+                self._call(service.prepare, "prepare", name, address)
+                self._prepared.add(key)
+            if service.reset is not None:
+                tell(f"resetting {name}")
+                self._call(service.reset, "reset", name, address)
         return plan.query_config.model_copy(update={"services": addresses})
 
-    def _prepare(self, plan: Plan, name: str, service: queries.Service, address: str) -> None:
-        """Once for all trials of the same query."""
-        key = (plan.query_config.model_dump_json(), name, address)
-        if service.prepare is None or key in self._prepared:
-            return
+    def _call(self, function: Callable[[str], None], step: str, name: str, address: str) -> None:
         try:
-            service.prepare(revealed(address))
+            function(revealed(address))
+        except StreamgaugeError:
+            raise
         except Exception as error:
             self.check_services()
-            cause = f"`prepare` of the service `{name}` failed: {type(error).__name__}: {error}"
+            cause = f"`{step}` of the service `{name}` failed: {type(error).__name__}: {error}"
             raise ExperimentError("workload.query", cause, fix="correct that function") from error
-        self._prepared.add(key)
 
     def check_services(self) -> None:
         """Fails if one has died; the error names it and its log."""

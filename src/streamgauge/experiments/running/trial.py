@@ -64,6 +64,8 @@ class Trial:
         self._number = station.next_number()
         self._checkpoint = station.scratch / f"checkpoint-{self._number}"
         self._observed_us = 0
+        self._clock_offset_us = 0
+        self._clock_jump_us = 0
         self.unsustained = Unsustained(plan, directory.logs)
         self.dropped = Dropped()
         self.judged: Judged | None = None
@@ -104,6 +106,8 @@ class Trial:
             most_queued=[marks.capacity for marks in self.unsustained.marks],
             folder=directory.driver,
             results=directory.results,
+            rows=self._query if plan.stores_rows else None,
+            log=directory.log,
             start=partial(self._station.start_module, directory.logs),
             service=partial(self._station.service, tell=self._tell),
             check_services=self._station.check_services,
@@ -213,7 +217,8 @@ class Trial:
             end_us=self.end_us,
             closed_us=closed_us,
             drained=drained,
-            encoding=self._plan.channel.encoding,
+            encoding="columns" if self._plan.stores_rows else self._plan.channel.encoding,
+            clock_jump_us=self._clock_jump_us,
             dropped=list(dict.fromkeys([*self.dropped.reasons, *late_drops])),
             ended_early=self.judged.reason if self.judged else "",
             instances=[
@@ -279,10 +284,17 @@ class Trial:
         earliest = self._clock.now_us() + LEAD_US
         self.start_us = -(-earliest // alignment_us) * alignment_us
         self._channel.start(self.start_us)
+        self._clock_offset_us = self._offset_us()
         self._log.publish(log.LoadStarted(self.start_us, self._plan.experiment.load.rate_per_s))
+
+    def _offset_us(self) -> int:
+        """Between the wall clock and one that goes on evenly."""
+        return self._clock.now_us() - round(self._clock.monotonic_s() * 1e6)
 
     def _poll(self) -> Seen:
         """Logs and returns what is new since the last tick."""
+        jump_us = abs(self._offset_us() - self._clock_offset_us)
+        self._clock_jump_us = max(self._clock_jump_us, jump_us)
         self._station.check_guard()
         self._station.check_services()
         faults = self._channel.poll()

@@ -1,14 +1,17 @@
-"""Spark on the Kafka channel: its own Kafka source and sink, JSON or CSV in, JSON out."""
+"""Spark on the Kafka channel: its own Kafka source and sink; JSON, CSV or lines in, JSON out."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.channels.kafka.channel import KafkaOffer
 from streamgauge.channels.kafka.client import client_settings
 from streamgauge.channels.kafka.messages import encoded
-from streamgauge.events.spec import EVENT_TIME
+from streamgauge.events.sources import EVENT_TIME, LINE, NUMBER
+from streamgauge.events.spec import SCHEDULED_TIME
+from streamgauge.queries.base import ResultShape
 from streamgauge.queries.load import build_query
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.spark.connector import SparkConnector
@@ -34,7 +37,7 @@ class KafkaConnector(SparkConnector):
     def __init__(self, session: SparkSession, assignment: Assignment, system: SparkBase) -> None:
         super().__init__(session, assignment, system)
         self._offer = KafkaOffer.model_validate(assignment.offer)
-        self.keys = build_query(assignment.query).shape.keys
+        self._shape = build_query(assignment.query).shape
         client = java_settings(client_settings(self._offer.client))
         self._client = {f"kafka.{key}": value for key, value in client.items()}
 
@@ -63,31 +66,32 @@ class KafkaConnector(SparkConnector):
         from pyspark.sql.pandas.types import from_arrow_schema
 
         load = self.assignment.load
-        fields = from_arrow_schema(load.streams[stream].source.schema).fields
+        settings = load.streams[stream]
+        fields = from_arrow_schema(settings.source.schema).fields
         reader = self.session.readStream.format("kafka").options(
             **self._client, subscribe=topic, startingOffsets="earliest", failOnDataLoss="true"
         )
         if most_per_batch is not None:
             reader = reader.option("maxOffsetsPerTrigger", most_per_batch)
-        schema = ", ".join(f"`{one.name}` {_in_message(one.dataType)}" for one in fields)
-        parse = F.from_json if self._offer.format == "json" else F.from_csv
-        events = reader.load().select(parse(F.col("value").cast("string"), schema).alias("event"))
+        text = F.col("value").cast("string")
+        if self._offer.format == "lines":
+            event = _line(text)
+        else:
+            schema = ", ".join(f"`{one.name}` {_in_message(one.dataType)}" for one in fields)
+            parse = F.from_json if self._offer.format == "json" else F.from_csv
+            event = parse(text, schema)
+        events = reader.load().select(event.alias("event"), "timestamp")
         columns = [_typed(F.col(f"event.`{one.name}`"), one.dataType, one.name) for one in fields]
+        if settings.clock == "broker":
+            scheduled = columns[0].alias(SCHEDULED_TIME)
+            columns[:1] = [F.col("timestamp").alias(EVENT_TIME), scheduled]
         delay = f"{load.watermark_delay_us // 1_000} milliseconds"
         return events.select(*columns).withWatermark(EVENT_TIME, delay)
 
     def _write(self, results: DataFrame, topic: str) -> DataStreamWriter:
-        from pyspark.sql import functions as F  # noqa: N812
-
-        columns = [
-            _micros(F.col(f"`{one.name}`"), one.dataType, one.name) for one in results.schema
-        ]
-        value = F.to_json(F.struct(*columns)).alias("value")
-        # Updates of one result stay in order, because they go to one partition.
-        keys = [F.col(f"`{name}`") for name in self.keys]
-        key = F.to_json(F.struct(*keys)).alias("key") if keys else F.lit(None).alias("key")
         options = {**_SINK, **self._client, "topic": topic}
-        return results.select(key, value).writeStream.format("kafka").options(**options)
+        messages = as_messages(results, self._shape)
+        return messages.writeStream.format("kafka").options(**options)
 
     def _send_made_up(self, stream: str, topic: str, batches: int) -> int:
         from confluent_kafka import Producer
@@ -112,6 +116,24 @@ class KafkaConnector(SparkConnector):
         return sent
 
 
+def as_messages(results: DataFrame, shape: ResultShape) -> DataFrame:
+    """Key and value of the message of each result."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    kinds = {one.name: one.dataType for one in results.schema}
+
+    def json(names: Iterable[str]) -> Column:
+        columns = [_micros(F.col(f"`{name}`"), kinds[name], name) for name in names]
+        return F.to_json(F.struct(*columns))
+
+    value = F.col(f"`{shape.text}`") if shape.text else json(kinds)
+    # The key of a message that is a text tells the time of its input.
+    names = [*shape.keys, *([shape.input_time] if shape.text else [])]
+    # Updates of one result stay in order, because they go to one partition.
+    key = json(names) if names else F.lit(None).cast("string")
+    return results.select(key.alias("key"), value.alias("value"))
+
+
 def java_settings(client: dict[str, Any]) -> dict[str, str]:
     """Settings of librdkafka as those of the Java client, which names some of them otherwise."""
     found = {key: str(value) for key, value in client.items()}
@@ -134,6 +156,18 @@ def java_settings(client: dict[str, Any]) -> dict[str, str]:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _line(text: Column) -> Column:
+    """`id;time;line` as a struct."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parts = F.split(text, ";", 3)
+    return F.struct(
+        parts[0].cast("bigint").alias(NUMBER),
+        parts[1].cast("bigint").alias(EVENT_TIME),
+        parts[2].alias(LINE),
+    )
 
 
 def _in_message(kind: DataType) -> str:

@@ -98,7 +98,13 @@ class _Work:
                 return
             streams[name] = stream
 
-        writer = self._connector.discard(self._defined(streams))
+        results = self._defined(streams)
+        # Rows would stay in the table.
+        writer = (
+            results.writeStream.format("noop")
+            if self.query.stores_rows
+            else self._connector.discard(results)
+        )
         rehearsal = self._started(writer, "rehearsal")
         if self._system.micro_batches:
             rehearsal.processAllAvailable()
@@ -109,7 +115,12 @@ class _Work:
     def begin(self) -> None:
         self._console.emit("phase", name="starting the query")
         streams = {name: self._connector.read(name) for name in self._assignment.load.streams}
-        writer = self._connector.write(self._defined(streams))
+        results = self._defined(streams)
+        writer = (
+            results.writeStream.foreachBatch(self.query.stored.store)
+            if self.query.stores_rows
+            else self._connector.write(results)
+        )
         self._running = running = self._started(writer, "run")
         threading.Thread(target=self._watch, args=(running,), daemon=True).start()
         # Spark starts a process for each source, and plans, before it asks for events; a load that

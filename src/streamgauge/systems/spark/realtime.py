@@ -31,6 +31,8 @@ class SparkRealTimeSystem(SparkBase):
     @classmethod
     def can_run(cls, query: Query) -> Capability:
         found = super().can_run(query)
+        if found and query.in_batches_only:
+            return never(query.in_batches_only)
         if found and len(query.streams) > 1:
             return never("Spark's real-time mode has no join of two streams")
         return found
