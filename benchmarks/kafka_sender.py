@@ -56,9 +56,8 @@ def measure_sender(folder: Path) -> Iterator[Figure]:
         logs = folder / "kafka"
         with KafkaBroker(folder=guard.scratch / "kafka", logs=logs, launcher=launcher) as broker:
             client = {"bootstrap.servers": broker.address, **CLIENT}
-            size = statistics.mean(
-                map(len, encoded(_load(RATE).build_feed(0).events.batch(0, 100), "json"))
-            )
+            some = encoded(_load(RATE).build_feed(0).events.batch(0, 100), "json").to_pylist()
+            size = statistics.mean(map(len, some))
             yield Figure("bytes of a message", size, "", least=95, most=105)
             _plain(client)
             rates = [

@@ -41,7 +41,7 @@ def batch_of(found: list[tuple[int, int, float, str, bool]]) -> pa.RecordBatch:
 @settings(max_examples=60, deadline=None)
 @given(rows)
 def test_json_holds_every_value(found: list[tuple[int, int, float, str, bool]]) -> None:
-    read = [json.loads(message) for message in encoded(batch_of(found), "json")]
+    read = [json.loads(message) for message in encoded(batch_of(found), "json").to_pylist()]
     assert [tuple(one.values()) for one in read] == found
     assert list(read[0]) == ["event_time", "key", "price", "text", "flag"]
 
@@ -49,7 +49,7 @@ def test_json_holds_every_value(found: list[tuple[int, int, float, str, bool]]) 
 @settings(max_examples=60, deadline=None)
 @given(rows)
 def test_csv_holds_every_value(found: list[tuple[int, int, float, str, bool]]) -> None:
-    lines = [message.decode() for message in encoded(batch_of(found), "csv")]
+    lines = [message.decode() for message in encoded(batch_of(found), "csv").to_pylist()]
     read = [
         next(csv.reader(io.StringIO(line), escapechar="\\", doublequote=False)) for line in lines
     ]

@@ -19,7 +19,7 @@ Format = Literal["json", "csv", "lines"]
 _SPECIAL = r'[,"\\\r\n]'
 
 
-def encoded(events: pa.RecordBatch, form: Format) -> list[bytes]:
+def encoded(events: pa.RecordBatch, form: Format) -> pa.BinaryArray:
     """One message for each event."""
     if form == "json":
         texts = json_texts(events.to_struct_array())
@@ -29,14 +29,12 @@ def encoded(events: pa.RecordBatch, form: Format) -> list[bytes]:
         texts = pc.binary_join_element_wise(*(one.cast(pa.string()) for one in fields), ";")
     else:
         texts = pc.binary_join_element_wise(*map(_field, events.columns), ",")
-    messages: list[bytes] = texts.cast(pa.binary()).to_pylist()
-    return messages
+    return texts.cast(pa.binary())
 
 
-def keys_of(events: pa.RecordBatch, column: str) -> list[bytes]:
+def keys_of(events: pa.RecordBatch, column: str) -> pa.BinaryArray:
     """The key of each message: the text of a column."""
-    keys: list[bytes] = events.column(column).cast(pa.string()).cast(pa.binary()).to_pylist()
-    return keys
+    return events.column(column).cast(pa.string()).cast(pa.binary())
 
 
 def _field(values: pa.Array) -> pa.Array:

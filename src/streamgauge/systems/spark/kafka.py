@@ -108,7 +108,7 @@ class KafkaConnector(SparkConnector):
         for number in load.instances_of(stream):
             feed = load.build_feed(number)
             events = feed.events.batch(0, feed.times.total, start_us)
-            values = encoded(events, self._offer.format)
+            values = encoded(events, self._offer.format).to_pylist()
             for part in range(parts):
                 messages = [{"value": value} for value in values[part::parts]]
                 sent += producer.produce_batch(topic, messages, part)
