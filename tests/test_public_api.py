@@ -150,6 +150,7 @@ OPTIONS = {
     "report": "run --runs-dir --open",
     "compare": "base others --fail-if --output --runs-dir --json",
     "services": "action kinds --json",
+    "data": "benchmark --output --database --scale --seed --rows --sensors --now --force",
     "clean": "--runs-dir --keep --dry-run --yes",
 }
 

@@ -15,7 +15,18 @@ from streamgauge.hints import did_you_mean
 from streamgauge.version import __version__
 
 PROGRAM = "streamgauge"
-COMMANDS = ("doctor", "list", "new", "validate", "run", "report", "compare", "services", "clean")
+COMMANDS = (
+    "doctor",
+    "list",
+    "new",
+    "validate",
+    "run",
+    "report",
+    "compare",
+    "services",
+    "data",
+    "clean",
+)
 COMPLETION = "_STREAMGAUGE_COMPLETE"
 
 

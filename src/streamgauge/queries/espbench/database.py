@@ -59,6 +59,10 @@ class BusinessDatabase(ABC):
         """Ends the connection; another use opens a new one."""
 
     @abstractmethod
+    def check(self) -> None:
+        """Fails if the database does not answer."""
+
+    @abstractmethod
     def create(self, tables: Sequence[Table]) -> None:
         """Makes empty tables with primary keys only; tables of the same names are dropped."""
 

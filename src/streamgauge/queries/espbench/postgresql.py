@@ -93,6 +93,10 @@ class PostgreSQLDatabase(BusinessDatabase):
             self._open.close()
             self._open = None
 
+    def check(self) -> None:
+        with self._explained() as connection:
+            connection.execute("SELECT 1")
+
     def create(self, tables: Sequence[Table]) -> None:
         with self._transaction() as connection:
             for table in tables:
