@@ -124,6 +124,19 @@ def test_the_first_write_wins(database: BusinessDatabase) -> None:
     assert persisted(database) == first
 
 
+def test_a_start_given_again_with_its_end_stays(database: BusinessDatabase) -> None:
+    start = production().slice(0, 1)
+    end = start.set_column(3, "is_end", pa.array([1]))
+    database.persist(start)
+    first = persisted(database)
+    database.persist(pa.concat_tables([start, end]))
+    both = persisted(database)
+    assert both.num_rows == 2
+    assert both.slice(0, 1) == first
+    database.persist(pa.concat_tables([start, end]))
+    assert persisted(database) == both
+
+
 def test_a_row_given_twice_in_one_batch_and_unknown_lines_do_no_harm(
     database: BusinessDatabase,
 ) -> None:
@@ -158,13 +171,32 @@ def test_the_count_is_exact_as_soon_as_nothing_is_written(
     rows = production()
     assert database.persisted_count() == 0
     with open_database(server) as writer:
-        for begin in range(0, 500, 50):
+        for begin in range(0, 300, 50):
             writer.persist(rows.slice(begin, 50))
             assert database.persisted_count() <= begin + 50
+            if begin % 100:
+                assert database.persisted_count() == begin + 50
+        writer.persist(rows.slice(300, 1))
+        assert database.persisted_count(exact=True) == 301
+
+
+def test_a_long_transaction_is_counted_when_it_ends_last(
+    database: BusinessDatabase, server: str
+) -> None:
+    rows = production()
+    order, line, number, _ = (rows[name][0].as_py() for name in KEYS)
+    with psycopg.connect(revealed(server)) as slow:
+        slow.execute(
+            "UPDATE production_order_line SET pol_end_ts = now()"
+            " WHERE (pol_o_id, pol_ol_number, pol_number) = (%s, %s, %s)",
+            [order, line, number],
+        )
+        database.persist(rows.slice(1, 10))
+        assert database.persisted_count() == 10
+        assert database.persisted_count() == 10
+        slow.commit()
         database.persisted_count()
-        assert database.persisted_count() == 500
-        writer.persist(rows.slice(500, 1))
-        assert database.persisted_count(exact=True) == 501
+        assert database.persisted_count() == 11
 
 
 def test_a_reset_removes_all_times_and_keeps_the_lines(database: BusinessDatabase) -> None:

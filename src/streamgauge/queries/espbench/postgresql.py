@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pyarrow as pa
@@ -22,7 +22,6 @@ from streamgauge.queries.espbench.database import DOWNTIMES, PERSISTED, Business
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
-Made = TypeVar("Made")
 _HALF_FULL = sql.SQL("WITH (fillfactor = 50)")
 """Leaves room for the next version of every row on its page, so an update changes no index."""
 _STAGE = "CREATE TEMPORARY TABLE stage (o_id int, ol_number int, pol_number int, is_end int)"
@@ -45,10 +44,10 @@ _ROW_BY_ROW = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off
 """The planner knows nothing about the temporary table and might read the whole of the other."""
 _COUNT = "SELECT count(pol_start_ts) + count(pol_end_ts) FROM production_order_line"
 _ACTIVITY = """
-    SELECT pg_snapshot_xmax(pg_current_snapshot())::text,
+    SELECT pg_current_snapshot()::text,
         coalesce(pg_stat_get_tuples_updated('production_order_line'::regclass), 0)
 """
-"""The last transaction that is over, and how many rows were updated since the table was made.
+"""Which transactions are over, and how many rows were updated since the table was made.
 
 The latter is cheap, late by a second, and too low: an update may set both times of a line.
 """
@@ -73,7 +72,7 @@ class _Count:
     """What is known about the number of times that are set."""
 
     change: str = ""
-    """The last transaction that was over at the last call."""
+    """Which transactions were over at the last call."""
     number: int = 0
     """What the last call answered."""
     asked: int = 0
@@ -274,10 +273,16 @@ def _parsed(text: bytearray) -> Iterator[pa.RecordBatch]:
     yield from found.combine_chunks().to_batches()
 
 
-def _again_after_a_deadlock(work: Callable[[], Made]) -> Made:
+def _again_after_a_deadlock(work: Callable[[], None]) -> None:
     for _ in range(_TRIES - 1):
         try:
             return work()
         except errors.DeadlockDetected:
             continue
-    return work()
+    try:
+        return work()
+    except errors.DeadlockDetected as error:
+        raise ComponentError(
+            f"writers of the same lines have blocked each other {_TRIES} times: {_said(error)}",
+            fix="let one writer at a time write a production order line",
+        ) from error
