@@ -47,7 +47,7 @@ def summary(**changes: Any) -> TrialSummary:
 
 def study(**changes: Any) -> StudySummary:
     """Of a study with the figures of that run; it needs `trials`."""
-    only_of_trials = {"driver", "monitor", "varied", "repetition"}
+    only_of_trials = {"driver", "monitor", "functions", "varied", "repetition"}
     return StudySummary.model_validate({**summary().model_dump(exclude=only_of_trials), **changes})
 
 

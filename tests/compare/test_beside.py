@@ -115,3 +115,19 @@ def test_no_source_names_what_only_one_publication_needs(word: str) -> None:
     sources = [path for folder in folders for path in (SOURCE / folder).rglob("*.py")]
     assert sources
     assert [str(path) for path in sources if word in path.read_text().lower()] == []
+
+
+@pytest.mark.parametrize("varies_its_rate", [True, False])
+def test_a_query_at_a_rate_is_beside_our_case_of_that_query_and_rate(varies_its_rate: bool) -> None:
+    rate: dict[str, object] = {"load.rate": 10_000.0}
+    queries: list[dict[str, object]] = [{"workload.query": f"espbench.q{n}"} for n in (3, 4)]
+    if varies_its_rate:
+        cases = [case({**one, **rate}, mean=10) for one in queries]
+        found = published_beside("espbench", cases, "jet")
+    else:
+        cases = [case(one, mean=10) for one in queries]
+        found = published_beside("espbench", cases, "jet", fixed=rate)
+    means = {one.label: (one.case, one.ours) for one in found if one.figure == "event_time.mean"}
+    assert means["Jet 3.0 (Beam), q3 10000"] == (0, 10)
+    assert means["Jet 3.0 (Beam), q4 10000"] == (1, 10)
+    assert means["Jet 3.0 (Beam), q3 1000"] == (None, None)

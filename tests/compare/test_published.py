@@ -95,10 +95,10 @@ def test_figures_have_our_names() -> None:
 
 def test_every_table_is_there_with_its_source() -> None:
     tables = published_tables()
-    assert list(tables) == ["table-1", "table-2", "table-3", "table-4", "text"]
-    assert all(
-        "Karimov" in table.citation and "2018" in table.citation for table in tables.values()
-    )
+    of_espbench = ["espbench", "espbench-exact", "espbench-counts"]
+    assert list(tables) == [*of_espbench, "table-1", "table-2", "table-3", "table-4", "text"]
+    for name, table in tables.items():
+        assert ("Hesse" if name in of_espbench else "Karimov") in table.citation
     assert {one.label for one in tables["table-2"].at("spark", "2-nodes")} == {
         "Spark 2.0.1, 2 nodes"
     }
@@ -110,7 +110,11 @@ def test_notes_belong_to_their_figures() -> None:
     assert notes[("flink", "2-nodes")] == ""
     assert all("90, 95 and 99" in one.note for one in figures_of("table-4"))
     source = Path(published_subject.__code__.co_filename).parent / "published"
-    written = re.findall(r"^ {6}([\w-]+/[\w-]+):", (next(source.iterdir())).read_text(), re.M)
+    written = [
+        cell
+        for file in source.iterdir()
+        for cell in re.findall(r"^ {6}(?:- )?([\w-]+/[\w-]+)\b", file.read_text(), re.M)
+    ]
     cells = {
         f"{one.system}/{one.setting}" for t in published_tables().values() for one in t.figures
     }
@@ -171,3 +175,33 @@ def test_a_published_base_is_compared_by_what_was_published_and_nothing_else() -
     assert change.percent == pytest.approx(5.54, abs=0.01)
     assert comparison.base.published
     assert comparison.base.verdict is None
+
+
+def test_the_latencies_of_espbench_are_in_milliseconds_and_say_which_grew() -> None:
+    assert values("espbench", "flink", "q1-1000") == {
+        "event_time.mean": 4_269,
+        "event_time.min": 49,
+        "event_time.max": 18_591,
+        "event_time.p90": 10_659,
+    }
+    assert values("espbench-exact", "spark", "q3-10000")["event_time.p99"] == 4_734
+    grew = {(one.system, one.setting) for one in figures_of("espbench") if one.growing}
+    assert len(grew) == 13
+    assert ("spark", "q4-10000") in grew
+    assert ("spark", "q4-1000") not in grew
+
+
+def test_the_exact_latencies_of_espbench_are_in_order() -> None:
+    order = ("min", "p50", "p90", "p95", "p99", "max")
+    for system, setting in {(one.system, one.setting) for one in figures_of("espbench-exact")}:
+        cell = values("espbench-exact", system, setting)
+        found = [cell[f"event_time.{name}"] for name in order]
+        assert found == sorted(found), (system, setting)
+
+
+def test_a_query_that_failed_has_a_note_instead_of_a_value() -> None:
+    wrong = published_table("espbench").at("spark", "q1-10000")
+    assert [(one.value, one.note) for one in wrong] == [(None, "wrong results")]
+    assert "BEAM-1564" in published_table("espbench").at("spark", "q2-1000")[0].note
+    assert "espbench/spark/q1-10000" not in addresses()
+    assert "espbench-counts/spark/q1-1000" in addresses()

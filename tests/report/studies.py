@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from streamgauge.compare.beside import published_beside
+from streamgauge.compare.published import published_table
 from streamgauge.measure.spread import spread_of
 from streamgauge.measure.summary import (
     Case,
@@ -100,7 +102,7 @@ def _value(one: TrialSummary, name: str) -> float | None:
 
 def study(form: str, trials: Sequence[TrialSummary], **changes: Any) -> StudySummary:
     """A study of these trials."""
-    only_of_trials = {"driver", "monitor", "varied", "repetition"}
+    only_of_trials = {"driver", "monitor", "functions", "varied", "repetition"}
     base = samples.summary().model_dump(exclude=only_of_trials)
     summary = StudySummary.model_validate(
         {
@@ -215,4 +217,33 @@ def two_times_study() -> StudySummary:
         two_cases(),
         paper="Fig. 6: event time against system time",
         published=beside,
+    )
+
+
+def queries_study() -> StudySummary:
+    """Two queries at two rates, the second of which is too high for one of them."""
+    functions = {"espbench.q1": ["windowing", "aggregation"], "espbench.q3": ["filter"]}
+    trials = [
+        trial(
+            f"trials/{query}-{rate:.0f}-{repetition}",
+            {"workload.query": query, "load.rate": rate},
+            functions=functions[query],
+            parameters={"workload.query": query},
+            repetition=repetition,
+        )
+        for rate in (1_000.0, 10_000.0)
+        for query in functions
+        for repetition in (1, 2)
+    ]
+    growing = trials[-1].latency_ms.event_time.model_copy(update={"growing": True})
+    latency = trials[-1].latency_ms.model_copy(update={"event_time": growing})
+    trials[-1] = trials[-1].model_copy(update={"latency_ms": latency, "sustained": False})
+    cases = grouped(trials)
+    table = "espbench"
+    return study(
+        "queries",
+        trials,
+        paper="Table 4.4: latencies of ESPBench",
+        published=published_beside(table, cases),
+        publication=published_table(table).publication,
     )

@@ -33,10 +33,15 @@ def list_published(session: Session, as_json: bool) -> None:
     if as_json:
         session.say_json([table.model_dump(mode="json") for table in tables])
         return
-    session.say(tables[0].citation)
-    for line in tables[0].setup:
-        session.say(f"  {line}")
+    shown = ""
     for table in tables:
+        if table.citation != shown:
+            if shown:
+                session.say()
+            session.say(table.citation)
+            for line in table.setup:
+                session.say(f"  {line}")
+            shown = table.citation
         session.say()
         session.say((table.name, "cyan"), f"  {table.about}")
         for line in short_list():

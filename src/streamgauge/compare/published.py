@@ -13,7 +13,7 @@ from streamgauge.errors import UsageError
 from streamgauge.hints import did_you_mean, nearest
 from streamgauge.measure.figures import Use, figures_for
 from streamgauge.measure.spread import spread_of
-from streamgauge.measure.summary import DerivedFigure
+from streamgauge.measure.summary import DerivedFigure, Publication
 
 PREFIX = "published:"
 _NEAR = 0.4
@@ -56,8 +56,11 @@ class PublishedFigure(_Frozen):
     setting: str
     """Column of the table, such as `2-nodes`, or a topic of the text."""
     figure: str
-    value: float
+    value: float | None
+    """None if it was not published; the note says why."""
     note: str = ""
+    growing: bool = False
+    """Whether the latency grew in that run, so that its mean means nothing."""
     label: str = ""
     """As a table shows it: `Spark 2.0.1, 2 nodes`."""
     beside: CaseValues = {}
@@ -72,10 +75,20 @@ class PublishedTable(_Frozen):
 
     name: str
     about: str
-    citation: str
-    short: str
-    setup: list[str]
+    publication: Publication
     figures: list[PublishedFigure]
+
+    @property
+    def citation(self) -> str:
+        return self.publication.citation
+
+    @property
+    def short(self) -> str:
+        return self.publication.short
+
+    @property
+    def setup(self) -> list[str]:
+        return self.publication.setup
 
     def at(self, system: str, setting: str) -> list[PublishedFigure]:
         """The figures of one cell of the table."""
@@ -88,8 +101,10 @@ class _Table(_Frozen):
     about: str
     figures: list[str] = []
     note: str = ""
-    values: dict[str, dict[str, list[float] | dict[str, float]]]
+    values: dict[str, dict[str, list[float | None] | dict[str, float | None]]]
     notes: dict[str, str] = {}
+    growing: list[str] = []
+    """Cells, such as `spark/q5-1000`, whose latency grew for the whole run."""
 
 
 class _System(_Frozen):
@@ -98,11 +113,8 @@ class _System(_Frozen):
     beside: CaseValues = {}
 
 
-class _Publication(_Frozen):
+class _Publication(_Frozen, Publication):
     name: str
-    citation: str
-    short: str
-    setup: list[str]
     beside: CaseValues = {}
     systems: dict[str, _System]
     settings: dict[str, CaseValues] = {}
@@ -121,9 +133,9 @@ def published_tables() -> dict[str, PublishedTable]:
             found[name] = PublishedTable(
                 name=name,
                 about=table.about,
-                citation=publication.citation,
-                short=publication.short,
-                setup=publication.setup,
+                publication=Publication(
+                    **publication.model_dump(include=set(Publication.model_fields))
+                ),
                 figures=list(_figures(publication, table)),
             )
     return found
@@ -144,6 +156,7 @@ def _figures(publication: _Publication, table: _Table) -> Iterator[PublishedFigu
                     figure=figure,
                     value=value,
                     note="; ".join(filter(None, notes)),
+                    growing=f"{key}/{setting}" in table.growing,
                     label=f"{system.label}, {setting.replace('-', ' ')}",
                     beside=publication.beside | system.beside,
                     beside_setting=publication.settings.get(setting, {}),
@@ -172,7 +185,7 @@ def addresses() -> list[str]:
         f"{table.name}/{one.system}/{one.setting}"
         for table in published_tables().values()
         for one in table.figures
-        if one.figure in known
+        if one.figure in known and one.value is not None
     )
     return list(dict.fromkeys(found))
 
@@ -190,7 +203,11 @@ def published_subject(address: str) -> Subject:
     table, known = published_table(name), _compared_names()
     cell = table.at(system, setting)
     notes = dict.fromkeys(one.note for one in cell if one.note)
-    figures = {one.figure: spread_of([one.value]) for one in cell if one.figure in known}
+    figures = {
+        one.figure: spread_of([one.value])
+        for one in cell
+        if one.figure in known and one.value is not None
+    }
     return Subject(
         label=f"{PREFIX}{wanted}",
         title=f"{cell[0].label} ({table.short})",
@@ -209,9 +226,16 @@ def _unknown(wanted: str) -> UsageError:
     below = (one for one in known if wanted and one.startswith(f"{wanted}/"))
     near = next(below, None) or nearest(wanted, known, cutoff=_NEAR)
     meant = f"did you mean `{PREFIX}{near}`? " if near else ""
+    tables = published_tables()
+    source = tables[near.partition("/")[0]].citation if near else ""
+    # The list of one publication is long enough.
+    listed = [
+        line for line in short_list() if source in ("", tables[line.partition("/")[0]].citation)
+    ]
+    there = "them all, among them" if near else "them all:"
     return UsageError(
         f"there is no published figure `{PREFIX}{wanted}`",
-        fix=f"{meant}`streamgauge compare {PREFIX}` lists them all: {'; '.join(short_list())}",
+        fix=f"{meant}`streamgauge compare {PREFIX}` lists {there} {'; '.join(listed)}",
     )
 
 

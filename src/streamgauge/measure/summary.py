@@ -201,14 +201,25 @@ class DerivedFigure(_Figures):
     definition: str
 
 
+class Publication(_Figures):
+    """Where published figures are from."""
+
+    citation: str
+    short: str
+    setup: list[str] = Field(description="machines, versions and load, as `aspect: text`")
+    limits: list[str] = Field(default=[], description="what the figures do not show, as stated")
+
+
 class Published(_Figures):
     """A published figure beside one of ours."""
 
     label: str = Field(description="system and setting of the publication: Spark 2.0.1, 2 nodes")
     figure: str = Field(description="our name for it, such as event_time.p99")
-    value: float
+    value: float | None = Field(description="None: not published, for the reason in `note`")
+    growing: bool = Field(default=False, description="the published latency grew: no mean")
     ours: float | None = None
     varied: dict[str, object] = Field(default={}, description="the case of ours beside it")
+    case: int | None = Field(default=None, description="its place in `cases`")
     note: str = ""
     derived: DerivedFigure | None = Field(default=None, description="if `figure` is none of ours")
 
@@ -274,6 +285,7 @@ class TrialSummary(SearchFigures, MeasuredFigures, _Head):
 
     driver: list[InstanceSummary] = []
     monitor: MonitorCost = MonitorCost()
+    functions: list[str] = Field(default=[], description="what the query tests: windowing, …")
     varied: dict[str, object] = Field(default={}, description="values of the varied settings")
     repetition: int = Field(default=1, description="which repetition of its case this trial is")
 
@@ -290,6 +302,7 @@ class StudySummary(SearchFigures, MeasuredFigures, _Head):
     figure: str = Field(default="", description="how the report draws the study")
     paper: str = Field(default="", description="the table or figure that this repeats")
     published: list[Published] = []
+    publication: Publication | None = Field(default=None, description="of the published figures")
 
 
 Summary = TrialSummary | StudySummary

@@ -29,9 +29,12 @@ def published_cells(one: Published) -> list[str]:
         label, unit = one.derived.label, one.derived.unit
     ratio = writing.NOTHING
     # Changes have a sign each, so their ratio has no meaning.
-    if one.ours is not None and one.value and unit is not Unit.PERCENT:
+    if one.ours is not None and one.value and not one.growing and unit is not Unit.PERCENT:
         ratio = f"{one.ours / one.value:.3g} ×"
-    return [label, unit.write(one.value), writing.or_nothing(one.ours, unit.write), ratio]
+    published = writing.or_nothing(one.value, unit.write)
+    if one.growing:
+        published += ", growing"
+    return [label, published, writing.or_nothing(one.ours, unit.write), ratio]
 
 
 def published_table(figures: list[Published]) -> Html:
@@ -42,7 +45,7 @@ def published_table(figures: list[Published]) -> Html:
     rows = []
     for one in figures:
         label, *values = published_cells(one)
-        rows.append([", ".join(filter(None, _system_and_setting(one))), left(label), *values])
+        rows.append([", ".join(filter(None, system_and_setting(one))), left(label), *values])
     for name, texts in (
         ("our case", ["" if one.derived else case_label(one.varied) for one in figures]),
         ("remark", [one.note for one in figures]),
@@ -57,7 +60,7 @@ def published_table(figures: list[Published]) -> Html:
     return joined(title, content, note(NOT_COMPARABLE))
 
 
-def _system_and_setting(one: Published) -> tuple[str, str]:
+def system_and_setting(one: Published) -> tuple[str, str]:
     """`spark, 2 nodes` → `Spark`, `2 nodes`."""
     system, comma, setting = one.label.rpartition(", ")
     return (_capitalised(system), setting) if comma else (_capitalised(setting), "")
@@ -75,7 +78,8 @@ def _ours(summary: StudySummary, share: str = "") -> str:
 def _by_setting(summary: StudySummary) -> dict[tuple[str, str], dict[str, float]]:
     found: dict[tuple[str, str], dict[str, float]] = {}
     for one in summary.published:
-        found.setdefault(_system_and_setting(one), {})[one.figure] = one.value
+        if one.value is not None:
+            found.setdefault(system_and_setting(one), {})[one.figure] = one.value
     return found
 
 
@@ -98,9 +102,9 @@ def _system_table(caption: str, cells: Mapping[tuple[str, str], str]) -> Html:
 def throughput_table(summary: StudySummary) -> Html:
     cells = {}
     for one in summary.published:
-        if one.figure == MAXIMUM:
+        if one.figure == MAXIMUM and one.value is not None:
             remark = f" ({one.note})" if one.note else ""
-            cells[_system_and_setting(one)] = writing.count(one.value) + remark
+            cells[system_and_setting(one)] = writing.count(one.value) + remark
     for case in summary.cases:
         maximum = mean_of(case, MAXIMUM)
         place = case_label(without_rate(case.varied)) or _THIS_MACHINE

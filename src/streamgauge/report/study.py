@@ -31,6 +31,7 @@ from streamgauge.report.published import (
     throughput_table,
     two_times_table,
 )
+from streamgauge.report.queries import queries_figure
 from streamgauge.report.study_charts import MOST_CHARTS, against_varied, case_charts, probe_chart
 
 _MOST_LEFT_OUT = 10
@@ -42,12 +43,14 @@ _TITLES = {
     "resources": "CPU and network",
     "pull": "What the system pulled",
     "distributions": "How soon events are visible",
+    "queries": "Queries",
     "cases": "What varies",
 }
 _TABLES: dict[str, Callable[[StudySummary], Html]] = {
     "throughput": throughput_table,
     "latency": latency_table,
     "two-times": two_times_table,
+    "queries": queries_figure,
 }
 
 

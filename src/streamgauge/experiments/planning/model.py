@@ -202,6 +202,7 @@ class FigureSection(_Section):
         "resources",
         "pull",
         "distributions",
+        "queries",
         "cases",
     ] = "cases"
     paper: str = Field(default="", description="the table or figure that this repeats")

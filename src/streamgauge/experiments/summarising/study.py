@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamgauge.compare.beside import published_beside
+from streamgauge.compare.published import published_table
 from streamgauge.experiments.planning.model import FigureSection
 from streamgauge.experiments.planning.study import Study, StudyCase
 from streamgauge.experiments.running.run_directory import RunDirectory
@@ -46,7 +47,7 @@ def summarise_study(
     pairs = zip(finished, trials, strict=True)
     expected = [trial for one, trial in pairs if not one.case.above_maximum]
     cases = group_into_cases(trials)
-    figure = study.experiment.figure or FigureSection()
+    figure, parameters = study.experiment.figure or FigureSection(), _parameters(study)
     figures: dict[str, Any] = {}
     if len(study.groups) == 1 and finished and finished[0].search is not None:
         figures |= _search_figures(finished[0].search)
@@ -54,8 +55,10 @@ def summarise_study(
         # A search has one trial, its confirmation, so the figures of that trial are the study's.
         figures |= {name: getattr(trials[0], name) for name in MeasuredFigures.model_fields}
     if figure.published is not None:
-        beside = published_beside(figure.published, cases, figure.system, figure.settings)
-        figures["published"] = beside
+        figures["published"] = published_beside(
+            figure.published, cases, figure.system, figure.settings, parameters
+        )
+        figures["publication"] = published_table(figure.published).publication
     head = state.head(study.experiment, directory)
     of_trials = [warning for trial in trials for warning in trial.warnings]
     warnings = [*head.pop("warnings"), *of_trials, *_not_overloaded(finished, trials)]
@@ -68,7 +71,7 @@ def summarise_study(
         sustained=all_sustained(expected),
         unsustained_because=_of_cases(expected, "unsustained_because"),
         input_hash=trials[0].input_hash if len(trials) == 1 else "",
-        parameters=_parameters(study),
+        parameters=parameters,
         thresholds=_thresholds(trials),
         trials=trials,
         cases=cases,

@@ -117,6 +117,7 @@ def summarise_trial(
         driver=[_instance(status) for status in record.instances] if record else [],
         resources=resource_summary(resources, end_us / 1e6),
         monitor=state.monitor,
+        functions=list(plan.query.functions),
         varied=state.varied,
         repetition=state.repetition,
     )
