@@ -149,3 +149,17 @@ def test_a_warning_of_several_trials_is_one_of_the_study(tmp_path: Any) -> None:
     trial = made_up.summary(warnings=["the machine is busy"])
     whole = put_together(tmp_path, study("repeat=2"), [trial, trial])
     assert whole.warnings == ["the machine is busy"]
+
+
+def test_repetitions_that_differ_much_are_advised_to_be_more(tmp_path: Any) -> None:
+    found = study("vary={workload.window: [1 s, 2 s]}", "repeat=3")
+    calm = [made_up.summary(latency_ms=latency(p99)) for p99 in (100, 104, 98)]
+    wild = [made_up.summary(latency_ms=latency(p99)) for p99 in (100, 160, 60)]
+    (warning,) = put_together(tmp_path, found, [*calm, *wild]).warnings
+    assert warning.startswith("window 2 s: the mean latency differs by 47 % between 3 runs")
+    assert "`--set repeat=88`" in warning
+
+
+def test_a_growing_latency_is_not_repeated_for_its_mean(tmp_path: Any) -> None:
+    trials = [made_up.summary(latency_ms=latency(p99, growing=True)) for p99 in (100, 300)]
+    assert put_together(tmp_path, study("repeat=2"), trials).warnings == []

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.measure.spread import probability_beyond, spread_of, student_quantile
+from streamgauge.measure.spread import (
+    probability_beyond,
+    repetitions_for,
+    slowdown_of,
+    spread_of,
+    student_quantile,
+    variation_of,
+)
 
 # Two-sided critical values, as printed in every table of Student's distribution.
 TABLE_95 = {
@@ -118,3 +125,50 @@ def test_mean_and_interval_enclose_one_another(values: list[float]) -> None:
     assert spread.low <= spread.mean <= spread.high
     assert spread.mean == pytest.approx(fmean(values))
     assert spread.deviation == pytest.approx(stdev(values))
+
+
+# Execution times in seconds of ten runs each, with parallelism 1 and 2, as Hesse published them.
+PARALLELISM_1 = (6.25, 21.56, 3.42, 3.31, 3.73, 12.69, 3.90, 3.96, 3.42, 3.01)
+PARALLELISM_2 = (4.15, 3.77, 2.71, 5.29, 3.00, 3.93, 2.90, 3.66, 3.57, 4.45)
+
+
+@pytest.mark.parametrize(
+    ("runs", "mean", "deviation", "variation"),
+    [(PARALLELISM_1, 6.525, 6.031, 0.924), (PARALLELISM_2, 3.743, 0.779, 0.208)],
+)
+def test_published_runs_have_their_published_statistics(
+    runs: tuple[float, ...], mean: float, deviation: float, variation: float
+) -> None:
+    spread = spread_of(runs)
+    assert spread.mean == pytest.approx(mean, abs=5e-4)
+    assert spread.deviation == pytest.approx(deviation, abs=5e-4)
+    assert variation_of(spread) == pytest.approx(variation, abs=5e-4)
+
+
+def test_published_runs_have_the_published_slowdown() -> None:
+    """With Beam the query took 30 s to 33 s at either parallelism."""
+    plain = spread_of(PARALLELISM_1), spread_of(PARALLELISM_2)
+    for beam, factor in ((30.0, 6.3), (33.0, 6.9)):
+        found = slowdown_of([(one, spread_of([beam])) for one in plain])
+        assert found == pytest.approx(factor, abs=0.05)
+    assert slowdown_of([plain[::-1]]) == pytest.approx(1.74, abs=0.005)
+
+
+def test_a_single_run_and_a_mean_of_zero_have_no_variation() -> None:
+    assert variation_of(spread_of([3.0])) is None
+    assert variation_of(spread_of([-1.0, 1.0])) is None
+
+
+@given(st.lists(st.floats(50, 150), min_size=2, max_size=10), st.floats(0.02, 0.5))
+def test_the_advised_repetitions_are_the_fewest_that_reach_the_margin(
+    values: list[float], margin: float
+) -> None:
+    spread = spread_of(values)
+    variation = variation_of(spread) or 0.0
+
+    def reached(count: int) -> bool:
+        return student_quantile(0.95, count - 1) * variation / math.sqrt(count) <= margin
+
+    count = repetitions_for(spread, margin, most=500)
+    assert reached(count) or count == 500
+    assert count == 2 or not reached(count - 1)

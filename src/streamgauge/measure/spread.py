@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import NormalDist, fmean, stdev
 
@@ -30,6 +31,32 @@ def spread_of(values: Sequence[float]) -> Spread:
     margin = student_quantile(CONFIDENCE, count - 1) * deviation / math.sqrt(count)
     interval = {"deviation": deviation, "low": mean - margin, "high": mean + margin}
     return alone.model_copy(update=interval)
+
+
+def variation_of(spread: Spread) -> float | None:
+    """The coefficient of variation: deviation by mean; None for a single value or a mean of 0."""
+    if spread.deviation is None or not spread.mean:
+        return None
+    return spread.deviation / abs(spread.mean)
+
+
+def repetitions_for(spread: Spread, margin: float, most: int) -> int:
+    """How many repetitions of this variation have a mean that is known to ± `margin` of itself.
+
+    At most `most`, whatever is needed.
+    """
+    variation = variation_of(spread) or 0.0
+
+    def is_enough(count: int) -> bool:
+        return student_quantile(CONFIDENCE, count - 1) * variation <= margin * math.sqrt(count)
+
+    # The margin shrinks with every repetition.
+    return 2 + bisect_left(range(2, most), True, key=is_enough)
+
+
+def slowdown_of(times: Sequence[tuple[Spread, Spread]]) -> float:
+    """The slowdown factor: the mean, over settings, of the mean time with by that without."""
+    return fmean(slower.mean / plain.mean for plain, slower in times)
 
 
 def student_quantile(confidence: float, degrees: float) -> float:

@@ -13,7 +13,7 @@ from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.trial import RunState, flat_parameters
 from streamgauge.measure.figures import MEAN_LATENCIES, Use, figures_for, value_of
 from streamgauge.measure.search import SearchResult
-from streamgauge.measure.spread import spread_of
+from streamgauge.measure.spread import repetitions_for, spread_of, variation_of
 from streamgauge.measure.summary import (
     MAXIMUM,
     Case,
@@ -25,6 +25,11 @@ from streamgauge.measure.summary import (
 )
 from streamgauge.measure.verdict import worst
 from streamgauge.report.cases import RATE, all_sustained, case_label
+
+_MUCH_VARIATION = 0.2
+_WANTED_MARGIN = 0.1
+"""Of the mean, at 95 %: what a higher number of repetitions is to reach."""
+_MOST_REPETITIONS = 1_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,12 @@ def summarise_study(
         figures["publication"] = published_table(figure.published).publication
     head = state.head(study.experiment, directory)
     of_trials = [warning for trial in trials for warning in trial.warnings]
-    warnings = [*head.pop("warnings"), *of_trials, *_not_overloaded(finished, trials)]
+    warnings = [
+        *head.pop("warnings"),
+        *of_trials,
+        *_not_overloaded(finished, trials),
+        *_varying(cases),
+    ]
     return StudySummary(
         **head,
         **figures,
@@ -132,6 +142,24 @@ def _not_overloaded(finished: list[FinishedTrial], trials: list[TrialSummary]) -
         for one, trial in zip(finished, trials, strict=True)
         if one.case.above_maximum and trial.sustained
     ]
+
+
+def _varying(cases: list[Case]) -> list[str]:
+    """Cases whose repetitions differ so much that their mean says little."""
+    found = []
+    for case in cases:
+        spread = case.figures.get(MEAN_LATENCIES[0])
+        variation = variation_of(spread) if spread else None
+        if spread is None or variation is None or variation <= _MUCH_VARIATION:
+            continue
+        repeat = repetitions_for(spread, _WANTED_MARGIN, _MOST_REPETITIONS)
+        label = case_label(case.varied)
+        found.append(
+            f"{f'{label}: ' if label else ''}the mean latency differs by {100 * variation:.0f} % "
+            f"between {spread.count} runs: repeat more often (`--set repeat={repeat}` would know "
+            f"it to ± {100 * _WANTED_MARGIN:.0f} %)"
+        )
+    return found
 
 
 def _thresholds(trials: list[TrialSummary]) -> list[ThresholdResult]:
