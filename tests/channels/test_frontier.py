@@ -6,12 +6,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
 from streamgauge.channels.base import ChannelContext
 from streamgauge.channels.frontier import TIMELESS, FrontierChannel
 from streamgauge.driver.sink import SinkStatus
 from streamgauge.errors import ExperimentError
+from streamgauge.events.spec import EVENT_TIME
 from streamgauge.queries.base import ResultShape
 from tests.loads import load_of
 
@@ -30,8 +32,10 @@ class Seen(FrontierChannel):
     def close(self) -> None: ...
 
 
-def channel_of(folder: Path, instances: int = 2, **shape: Any) -> Seen:
-    load = load_of(rate_per_s=RATE, seconds=10, instances=instances).build()
+def channel_of(folder: Path, instances: int = 2, disorder_us: int = 0, **shape: Any) -> Seen:
+    load = load_of(
+        rate_per_s=RATE, seconds=10, instances=instances, disorder_us=disorder_us
+    ).build()
     context = ChannelContext(
         load=load,
         shape=ResultShape(keys=("key",), **shape),
@@ -70,6 +74,22 @@ def test_the_time_of_the_input_comes_before_the_number_of_results(tmp_path: Path
     half_us = channel.start_us + 5_000_000
     channel.sink = SinkStatus(results=3, last_arrival_us=1, frontier_us=half_us - 1)
     assert taken(channel) == RATE * 5
+
+
+def test_events_that_are_late_at_the_end_are_no_backlog_for_ever(tmp_path: Path) -> None:
+    channel = channel_of(tmp_path, disorder_us=300_000)
+    feeds = channel.load.feeds
+    times = [feed.events.batch(0, feed.times.total, channel.start_us) for feed in feeds]
+    latest_us = max(pc.max(batch[EVENT_TIME]).cast("int64").as_py() for batch in times)
+    assert latest_us < channel.start_us + max(
+        feed.times.times_us(0, feed.times.total)[-1] for feed in feeds
+    )
+    channel.sink = SinkStatus(results=3, last_arrival_us=1, frontier_us=latest_us)
+    assert taken(channel) == RATE * 10
+    channel.sink = SinkStatus(results=3, last_arrival_us=1, frontier_us=latest_us - 1)
+    assert RATE * 9 < taken(channel) < RATE * 10
+    channel.sink = SinkStatus(results=0)
+    assert taken(channel) == 0
 
 
 def test_results_that_tell_neither_are_refused_with_the_field_that_is_missing(

@@ -17,10 +17,15 @@ from streamgauge.channels.base import ChannelContext, OpenChannel
 from streamgauge.driver.instance import SAMPLE_EVERY_S, SAMPLES, InstanceStatus
 from streamgauge.driver.observations import Basis, Observation
 from streamgauge.errors import ExperimentError
+from streamgauge.events.spec import EVENT_TIME
+from streamgauge.events.stream import EventStream
 from streamgauge.parts import PartWriter
 
 TIMELESS = 100
 """So many results without a time show that none will have one."""
+
+LATE_ONES = 256
+"""Events that are looked at in one go."""
 
 
 class FrontierChannel(OpenChannel):
@@ -105,6 +110,8 @@ class FrontierChannel(OpenChannel):
         with self._lock:
             offered, lags = self._sent[number], np.array(self._lags[number])
         taken = min(offered, feed.times.count_before(seen_us))
+        if feed.events.disorder_us and self.sink.frontier_us is not None:
+            taken = _without_late_ones(feed.events, taken, offered, seen_us)
         return InstanceStatus(
             instance=number,
             stream=feed.stream,
@@ -134,3 +141,18 @@ class FrontierChannel(OpenChannel):
                 fix="add it to the results, or say how many results an event makes: `per_event`",
             )
         return 0
+
+
+def _without_late_ones(events: EventStream, taken: int, offered: int, seen_us: int) -> int:
+    """How many are taken if those that are due later, but happened before, are taken as well.
+
+    No result can tell of them: without this, the last ones would stay a backlog for ever.
+    """
+    while taken < offered:
+        last = min(offered, taken + LATE_ONES)
+        times_us = events.batch(taken, last)[EVENT_TIME].cast(pa.int64()).to_numpy()
+        later = np.flatnonzero(times_us >= seen_us)
+        if len(later):
+            return taken + int(later[0])
+        taken = last
+    return taken
