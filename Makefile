@@ -37,8 +37,14 @@ demo: setup
 demo-kafka: setup
 	@$(BIN)/streamgauge run quickstart-kafka
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev $(VENV)/spark-classes.jsa
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+# Without it the tests take longer, and are the same.
+$(VENV)/spark-classes.jsa: $(VENV)/.installed-dev
+	@echo "making an archive of Spark's classes, once (about half a minute)"
+	@$(BIN)/python -m tests.class_archive > $(VENV)/spark-classes.log 2>&1 \
+		|| echo "no archive of Spark's classes, see $(VENV)/spark-classes.log"
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check . || { echo "fix: make format"; exit 1; }

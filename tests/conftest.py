@@ -12,13 +12,13 @@ import pytest
 from streamgauge.processes.guard import Guard
 from streamgauge.processes.launcher import Launcher
 from streamgauge.services import jars
+from tests.class_archive import java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-# A JVM of a test lives for seconds: to compile it to the last bit takes half of its CPU time.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+os.environ.setdefault("JAVA_TOOL_OPTIONS", java_options())
 # Tests use the jars of the user, but not the services that the user has standing.
 os.environ.setdefault(jars.FOLDER, str(jars.jars_folder()))
 

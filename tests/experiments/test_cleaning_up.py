@@ -19,7 +19,7 @@ from streamgauge.processes.guard import MARKER
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
 
-@pytest.fixture(params=["simulated", "spark"])
+@pytest.fixture
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A run in the middle of its load, with a temporary folder of its own."""
     scratch = tmp_path / "tmp"
@@ -67,6 +67,8 @@ def carrying(marks: set[str]) -> list[int]:
     return [process.pid for process in psutil.process_iter() if mark_of(process) in marks]
 
 
+# Spark has a JVM of its own, which a kill of its Python program does not end.
+@pytest.mark.parametrize("run", ["spark"], indirect=True)
 def test_kill_9_leaves_nothing_behind(run: subprocess.Popen[str], tmp_path: Path) -> None:
     marks = marks_of(run)
     assert len(carrying(marks)) >= 4
@@ -78,6 +80,7 @@ def test_kill_9_leaves_nothing_behind(run: subprocess.Popen[str], tmp_path: Path
     assert list((tmp_path / "tmp").glob("streamgauge-*")) == []
 
 
+@pytest.mark.parametrize("run", ["simulated"], indirect=True)
 def test_ctrl_c_keeps_what_was_measured(run: subprocess.Popen[str], tmp_path: Path) -> None:
     marks = marks_of(run)
     run.send_signal(signal.SIGINT)

@@ -49,7 +49,7 @@ FAULTY = {
     "pause_every": "5 s",
     "pause": "700 ms",
 }
-SLOW = {"name": "simulated", "capacity": 120_000}
+SLOW = {"name": "simulated", "capacity": 40_000}
 DROPPING = {"name": "simulated", "drop": True}
 
 
@@ -59,7 +59,7 @@ def misbehaving(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
     study = simulated(
         tmp_path_factory.mktemp("misbehaving"),
         vary={"system": [FAULTY, SLOW, DROPPING]},
-        load__rate=300_000,
+        load__rate=100_000,
         load__marks="[8 %, 10 %, 20 %]",
         duration="12 s",
         workload__keys=4_000,
@@ -85,7 +85,7 @@ def test_every_planted_fault_is_reported_with_its_exact_count(
     assert found.examples
     # The pauses show in the queue, and the queue has survived them.
     assert result.summary.sustained is True
-    assert max(result.series.pull.queued) > 0.5 * 300_000
+    assert max(result.series.pull.queued) > 0.5 * 100_000
 
 
 def test_too_much_load_is_unsustained_and_not_invalid(misbehaving: dict[str, Result]) -> None:
@@ -98,7 +98,7 @@ def test_too_much_load_is_unsustained_and_not_invalid(misbehaving: dict[str, Res
         "driver instance" in reason and "queue" in reason for reason in summary.unsustained_because
     )
     # The load was cut, so fewer events than planned were offered, and all of them drained.
-    assert 0 < sum(i.offered for i in summary.driver) < 3_600_000
+    assert 0 < sum(i.offered for i in summary.driver) < 1_200_000
     assert all(i.offered == i.drained for i in summary.driver)
 
 
@@ -235,9 +235,10 @@ def test_joins_run_on_the_simulated_system_and_their_faults_are_counted_exactly(
     (tmp_path / "joins.yaml").write_text(JOINS)
     nested = {"query": "gaming.nested", "selectivity": 0.5, "window": "500 ms"}
     workloads = [{"query": "gaming.join", "keys": 60, "window": "500 ms"}, nested]
-    vary = {"workload": workloads, "system": ["simulated", {**FAULTY, **MANY_FAULTS}]}
+    # The conformance suite has an honest one.
+    vary = {"workload": workloads, "system": [{**FAULTY, **MANY_FAULTS}]}
     study = streamgauge.run(str(tmp_path / "joins.yaml"), settings={"vary": vary}, runs_dir=runs)
-    assert len(study.trials) == 4
+    assert len(study.trials) == 2
     for trial in study.trials:
         found, faults = trial.summary.validation, planted(trial)
         assert found.expected > 300
@@ -245,9 +246,8 @@ def test_joins_run_on_the_simulated_system_and_their_faults_are_counted_exactly(
         counted = (found.missing, found.duplicate, found.wrong, found.late, found.extra)
         wanted = (*(faults[name] for name in ("lost", "doubled", "falsified", "delayed")), 0)
         assert counted == wanted
-        is_faulty = trial.summary.parameters["system.lose"] > 0
-        assert (min(wanted[:4]) >= 3) is is_faulty
-        assert trial.summary.verdict is (Verdict.INVALID if is_faulty else Verdict.VALID)
+        assert min(wanted[:4]) >= 3
+        assert trial.summary.verdict is Verdict.INVALID
         assert [one.stream for one in trial.summary.driver] == ["purchases", "purchases", "ads"]
         offered = [one.offered for one in trial.summary.driver]
         assert sum(offered[:2]) == pytest.approx(6 * 2_800, rel=0.01)
