@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +33,29 @@ class Seen(FrontierChannel):
     def close(self) -> None: ...
 
 
-def channel_of(folder: Path, instances: int = 2, disorder_us: int = 0, **shape: Any) -> Seen:
+def at_once(instance: int, taken: int, offered: int) -> int:  # noqa: ARG001
+    return taken
+
+
+def channel_of(
+    folder: Path,
+    instances: int = 2,
+    disorder_us: int = 0,
+    next_result: Callable[[int, int, int], int] = at_once,
+    **shape: Any,
+) -> Seen:
     load = load_of(
         rate_per_s=RATE, seconds=10, instances=instances, disorder_us=disorder_us
     ).build()
     context = ChannelContext(
         load=load,
         shape=ResultShape(keys=("key",), **shape),
+        next_result=next_result,
         most_queued=[],
         folder=lambda number: folder / str(number),
         results=folder,
+        rows=None,
+        log=folder,
         start=lambda: None,
         service=str,
         check_services=lambda: None,

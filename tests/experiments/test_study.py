@@ -27,6 +27,15 @@ def test_one_trial_at_a_given_rate_is_no_study() -> None:
     assert not study(vary="{workload.window: [1 s]}").is_single
 
 
+def test_a_varied_setting_that_is_set_varies_no_more() -> None:
+    vary = "{load.rate: [10k, 20k], workload.window: [1 s, 2 s]}"
+    assert [case.varied for case in study(vary=vary, load__rate="5k").cases] == [
+        {"workload.window": "1 s"},
+        {"workload.window": "2 s"},
+    ]
+    assert study(vary="{load.rate: [10k, 20k]}", load__rate="5k").is_single
+
+
 def test_every_combination_is_a_case_and_the_rate_varies_fastest() -> None:
     found = study(vary="{load.rate: [10k, 20k], workload.window: [1 s, 2 s]}")
     assert [case.varied for case in found.cases] == [

@@ -48,6 +48,8 @@ class ChannelContext:
     load: Load
     shape: ResultShape
     """Of the results that come back."""
+    next_result: Callable[[int, int, int], int]
+    """`next_result(instance, taken, offered)`: what counts as taken until the next result."""
     most_queued: Sequence[int]
     """By driver instance: events that may wait in memory."""
     folder: Callable[[int], Path]

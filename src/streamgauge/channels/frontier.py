@@ -34,6 +34,7 @@ class FrontierChannel(OpenChannel):
     def __init__(self, context: ChannelContext) -> None:
         self.load = context.load
         self._shape = context.shape
+        self._next_result = context.next_result
         self._sent = [0] * len(self.load.feeds)
         self._unsent = [0] * len(self._sent)
         self._lags: list[list[int]] = [[0] for _ in self._sent]
@@ -112,6 +113,7 @@ class FrontierChannel(OpenChannel):
         taken = min(offered, feed.times.count_before(seen_us))
         if feed.events.disorder_us and self.sink.frontier_us is not None:
             taken = _without_late_ones(feed.events, taken, offered, seen_us)
+        taken = self._next_result(number, taken, offered)
         return InstanceStatus(
             instance=number,
             stream=feed.stream,

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
 from streamgauge.compute.failures import explained
@@ -237,6 +239,13 @@ class Query(StrictModel):
 
         The columns of the results, and `EVENT` of the input. None: the query does not define it,
         so visibility latency and the updates of a result cannot be checked.
+        """
+        return None
+
+    def makes_result(self, stream: str, events: pa.RecordBatch) -> NDArray[np.bool_] | None:  # noqa: ARG002
+        """Which events make a result each, for a query to which few events matter.
+
+        None: that is not known. Then all that came after the last result counts as backlog.
         """
         return None
 

@@ -56,7 +56,12 @@ def read_experiment(
                 f"`--set {setting}` is not of the form key=value",
                 fix="write for example `--set load.rate=200_000`",
             )
-        put(data, key.strip(), _scalar(value))
+        key = key.strip()
+        put(data, key, _scalar(value))
+        varied = data.get("vary")
+        if key != "vary" and isinstance(varied, dict) and key in varied:
+            # One value was asked for; it would have no effect beside the list.
+            data["vary"] = {name: one for name, one in varied.items() if name != key}
     return validated(Experiment, data), base
 
 

@@ -29,6 +29,7 @@ from streamgauge.measure.record import RunRecord, SourceRecord
 from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import MonitorCost
 from streamgauge.processes.roles import Role, RoleProcess
+from streamgauge.queries.next_results import NextResults
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.running import Diagnostics, RunningSystem
 
@@ -103,6 +104,7 @@ class Trial:
         context = ChannelContext(
             load=plan.built_load,
             shape=plan.query.shape,
+            next_result=NextResults(plan.query, plan.built_load).after,
             most_queued=[marks.capacity for marks in self.unsustained.marks],
             folder=directory.driver,
             results=directory.results,

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
-from streamgauge.events.sources import NUMBER
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from streamgauge.events.sources import LINE, NUMBER
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
 from streamgauge.queries.base import Input
 from streamgauge.queries.espbench.base import (
@@ -15,6 +19,7 @@ from streamgauge.queries.espbench.base import (
     RecordQuery,
     field,
     log_of,
+    numbers,
     selected,
     whole_record,
 )
@@ -40,6 +45,9 @@ class ErrorsQuery(RecordQuery):
 
         too_high = sensors.where(field(MF01).cast("int") > HIGHEST)
         return too_high.select(NUMBER, whole_record(), F.col(EVENT_TIME).alias(LATEST_EVENT_TIME))
+
+    def makes_result(self, stream: str, events: pa.RecordBatch) -> NDArray[np.bool_]:  # noqa: ARG002
+        return numbers(events.column(LINE), MF01) > HIGHEST
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812

@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 from streamgauge.events.factory.business import Business
-from streamgauge.events.factory.items import WORKPLACE
-from streamgauge.events.sources import NUMBER
+from streamgauge.events.factory.items import NEVER_DOWN, WORKPLACE
+from streamgauge.events.sources import LINE, NUMBER
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
 from streamgauge.queries.base import Input
 from streamgauge.queries.espbench.base import (
@@ -18,6 +22,7 @@ from streamgauge.queries.espbench.base import (
     RecordQuery,
     field,
     log_of,
+    numbers,
     selected,
     whole_record,
 )
@@ -72,6 +77,11 @@ class PowerQuery(RecordQuery):
         fields = F.split(RECORD, "\t")
         place = F.get(fields, F.size(fields) - 1).try_cast("int")
         return super().parsed(messages).withColumn(_PLACE, place)
+
+    def makes_result(self, stream: str, events: pa.RecordBatch) -> NDArray[np.bool_]:
+        """As the downtimes are made: one workplace is never down, the other always."""
+        low = numbers(events.column(LINE), MF03) < LOWEST
+        return low & (stream == f"sensors_{NEVER_DOWN}")
 
     def expected(self, spark: SparkSession, replay: Replay) -> DataFrame:
         """With the downtimes as they were made, not as the database has them."""
