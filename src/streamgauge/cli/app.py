@@ -21,6 +21,7 @@ COMMANDS = (
     "new",
     "validate",
     "run",
+    "calculate",
     "report",
     "compare",
     "services",

@@ -79,19 +79,7 @@ class Measurement:
         self._enter("measure")
         if self.last:
             self.station.stop_system()
-        handovers = {
-            stream: [
-                self.directory.driver(number) / "handovers"
-                for number in record.load.instances_of(stream)
-            ]
-            for stream in record.load.streams
-        }
-        work = CalculationWork(
-            record=self.directory.record,
-            results=self.directory.results,
-            handovers=handovers,
-            log=self.directory.log,
-        )
+        work = calculation_work(self.directory, record)
         master = self.plan.experiment.measure_master
         self.state.findings = self.station.calculate(work, master, self._tell)
 
@@ -135,3 +123,16 @@ class Measurement:
         phases = log.PHASES[log.PHASES.index(self._phase) :]
         current, *later = (expected_us.get(phase, 0.0) / 1e6 for phase in phases)
         return max(0.0, current - (time.monotonic() - self._phase_began)) + sum(later)
+
+
+def calculation_work(directory: RunDirectory, record: RunRecord) -> CalculationWork:
+    """The files of a trial that its calculation reads."""
+    handovers = {
+        stream: [
+            directory.driver(number) / "handovers" for number in record.load.instances_of(stream)
+        ]
+        for stream in record.load.streams
+    }
+    return CalculationWork(
+        record=directory.record, results=directory.results, handovers=handovers, log=directory.log
+    )
