@@ -8,6 +8,7 @@ from streamgauge.measure.summary import (
     PullSeries,
     ResourceSeries,
     Series,
+    SingleLatencies,
 )
 from streamgauge.report.chart import Chart, aligned
 from streamgauge.report.run_charts import load_charts, resource_charts
@@ -165,3 +166,21 @@ def test_a_role_without_samples_of_a_resource_has_no_line() -> None:
     series = full.model_copy(update={"resources": more})
     assert "others" in {line.label for line in chart(series, "cpu").series}
     assert "others" not in {line.label for line in chart(series, "memory").series}
+
+
+def test_single_latencies_are_points_on_a_logarithmic_axis() -> None:
+    singles = SingleLatencies(time_s=[0.0, 1.0, 2.0], latency_ms=[0.0, 5.0, -1.0], every=4, count=9)
+    (chart,) = (
+        one
+        for one in load_charts(samples.series().model_copy(update={"singles": singles}))
+        if one.id == "singles"
+    )
+    assert chart.axes[0].log
+    assert chart.series[0].style == "points"
+    # A logarithmic axis has neither 0 nor negative values.
+    assert chart.series[0].values == [0.1, 5.0, 0.1]
+    assert "3 of 9 results, one in 4" in chart.note
+
+
+def test_a_run_without_single_latencies_has_no_chart_of_them() -> None:
+    assert "singles" not in {one.id for one in load_charts(samples.series())}

@@ -1,6 +1,7 @@
 """The calculation after a trial, in a process of its own: `python -m … CONFIG`.
 
-It answers every command `calculate {work}` with the findings, and writes no files.
+It answers every command `calculate {work}` with the findings. It writes one file, the latency of
+every single result.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ from pydantic import BaseModel, ConfigDict
 
 from streamgauge.compute.failures import explained
 from streamgauge.measure.record import RunRecord
-from streamgauge.measure.summary import Histogram, Latency, LatencySeries, Validation
+from streamgauge.measure.summary import (
+    Histogram,
+    Latency,
+    LatencySeries,
+    SingleLatencies,
+    Validation,
+)
 from streamgauge.parts import read_parts
 from streamgauge.processes.component import Console
 from streamgauge.queries.base import Query
@@ -41,6 +48,8 @@ class CalculationWork(BaseModel):
     record: Path
     results: Path
     handovers: dict[str, list[Path]]
+    latencies: Path | None = None
+    """Where the latency of every single result is written; None: nowhere."""
     log: Path | None = None
 
 
@@ -50,6 +59,7 @@ class Findings(BaseModel):
     latency: Latency = Latency()
     series: LatencySeries = LatencySeries()
     histogram: Histogram = Histogram()
+    singles: SingleLatencies = SingleLatencies()
     validation: Validation = Validation()
 
 
@@ -77,7 +87,7 @@ def _findings(
     begin: Callable[[str], None],
 ) -> Findings:
     # The station imports this module for its models, without the cost of PySpark.
-    from streamgauge.measure import latency
+    from streamgauge.measure import latency, single_latencies
     from streamgauge.measure.decoding import decoded
     from streamgauge.measure.input_times import carry_input_times, with_input_times
     from streamgauge.measure.log_checks import times_back
@@ -108,6 +118,9 @@ def _findings(
             times = times.model_copy(update={latency.VISIBILITY: seen.visibility})
         histogram = latency.histogram(rows, warm_up_s, visible)
         found = {"latency": times, "series": drawn, "histogram": histogram}
+        if work.latencies is not None:
+            single_latencies.write_single_latencies(rows, work.latencies)
+            found["singles"] = single_latencies.sampled(work.latencies, record.start_us)
         rows.unpersist()
     begin("validating the results")
     if record.load.in_broker_time and work.log is not None:

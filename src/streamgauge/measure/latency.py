@@ -25,7 +25,13 @@ KINDS = ("event_time", "processing_time")
 VISIBILITY = "visibility"
 BINS_PER_DECADE = 40
 _LATENCIES = pa.schema(
-    [("second", pa.int64()), ("event_time", pa.float64()), ("processing_time", pa.float64())]
+    [
+        ("second", pa.int64()),
+        ("event_time", pa.float64()),
+        ("processing_time", pa.float64()),
+        ("input_us", pa.int64()),
+        ("output_us", pa.int64()),
+    ]
 )
 
 
@@ -69,8 +75,8 @@ def _steps(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 def latencies(
     results: DataFrame, start_us: int, handovers: Handovers, shape: ResultShape
 ) -> DataFrame:
-    """One row per result whose times are known: second of the load, and both latencies in
-    milliseconds."""
+    """One row per result whose times are known: second of the load, both latencies in
+    milliseconds, and the two times."""
 
     def calculate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -79,7 +85,7 @@ def latencies(
             processing = (arrival - handovers.at(latest)) / 1_000
             # A result whose input was never handed over has none: null, which no figure counts.
             known = pa.array(processing, from_pandas=True)
-            columns = [latest // 1_000_000, (arrival - latest) / 1_000, known]
+            columns = [latest // 1_000_000, (arrival - latest) / 1_000, known, *batch.columns]
             yield pa.record_batch(columns, schema=_LATENCIES)
 
     stamps = results.select(

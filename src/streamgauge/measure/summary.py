@@ -363,6 +363,17 @@ class LatencySeries(_OverTime):
     processing_time_p99: list[float | None] = []
 
 
+class SingleLatencies(_OverTime):
+    """An even sample of single results, by the time of their input."""
+
+    latency_ms: list[float] = Field(default=[], description="event time")
+    every: int = Field(default=1, description="every n-th result is in the sample")
+    count: int = Field(default=0, description="all results of the run, with those of the warm-up")
+
+    def to_pandas(self) -> pd.DataFrame:
+        return _over_time(self.time_s, {"latency_ms": self.latency_ms})
+
+
 class Histogram(_Figures):
     """Counts of results between neighbouring edges (one edge more than counts)."""
 
@@ -413,6 +424,7 @@ class Series(_Figures):
     warm_up_s: float = Field(default=0.0, description="the shaded part, left out of the figures")
     latency: LatencySeries = LatencySeries()
     histogram: Histogram = Histogram()
+    singles: SingleLatencies = SingleLatencies()
     pull: PullSeries = PullSeries()
     resources: Resources = Resources()
 

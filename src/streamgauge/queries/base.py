@@ -123,6 +123,7 @@ class Query(StrictModel):
 
     stores_rows: ClassVar[bool] = False
     """Whether the results are rows of a table of a service, instead of messages."""
+
     functions: ClassVar[tuple[str, ...]] = ()
     """Functions of a stream processing system that it tests, for a table of coverage: windowing,
     transformation, aggregation, filter, join with historical data, machine learning."""

@@ -38,13 +38,13 @@ class Axis(_Description):
 
 
 class ChartSeries(_Description):
-    """One line, area or set of bars; `colour` is a slot of the page's palette (1 to 6)."""
+    """A line, area, or set of bars or points; `colour` is a slot of the page's palette (1 to 6)."""
 
     label: str
     values: Sequence[float | None]
     colour: int
     axis: Side = "left"
-    style: Literal["line", "area", "bars"] = "line"
+    style: Literal["line", "area", "bars", "points"] = "line"
     dashed: bool = False
     thin: bool = False
 
@@ -70,6 +70,8 @@ class Chart(_Description):
     group: str = ""
     wide: bool = False
     empty: str = "not measured"
+    note: str = ""
+    """What to know when looking at it; shown below the chart."""
 
     @field_validator("series")
     @classmethod

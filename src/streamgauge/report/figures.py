@@ -80,9 +80,12 @@ def _statistic(name: str, statistics: LatencyStatistics) -> Html:
     return value_cell(figure, value, why_not=too_few(figure, statistics.count))
 
 
+_OPTIONAL = ("updates", "wrong_updates", "disordered", "times_back")
+
+
 def counts_of(validation: Validation) -> list[tuple[str, Figure]]:
-    """Those to show; updates are compared one by one only in update mode."""
-    hidden = () if validation.updates is not None else ("updates", "wrong_updates")
+    """Those to show; updates, order and broker times are counted only where they can be."""
+    hidden = {name for name in _OPTIONAL if getattr(validation, name) is None}
     return [(name, figure) for name, figure in COUNTS.items() if name not in hidden]
 
 

@@ -11,7 +11,7 @@ from string import Template
 from streamgauge.measure.summary import Series, Summary, TrialSummary
 from streamgauge.report import figures, limits, tables, verdict
 from streamgauge.report.chart import Chart
-from streamgauge.report.markup import Html, element, escaped, joined, section
+from streamgauge.report.markup import Html, element, escaped, joined, note, section
 from streamgauge.report.run_charts import load_charts, resource_charts
 from streamgauge.report.setting import what_runs
 from streamgauge.version import __version__
@@ -98,7 +98,8 @@ def chart_figure(chart: Chart) -> Html:
     else:
         content = element("p", chart.empty, class_="empty", data_empty=chart.id)
     class_ = "chart wide" if chart.wide else "chart"
-    return element("figure", element("figcaption", term), content, class_=class_)
+    below = note(chart.note) if chart.note and chart.has_points else ""
+    return element("figure", element("figcaption", term), content, below, class_=class_)
 
 
 def _asset(name: str) -> str:

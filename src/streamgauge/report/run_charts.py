@@ -7,11 +7,14 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any, Literal
 
+from streamgauge import writing
 from streamgauge.measure.summary import Histogram, LatencySeries, Series
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis
 
 NO_RESULTS = "no results arrived"
 ONLY_WARM_UP = "all results arrived in the warm-up, which is not counted"
+_LEAST_DRAWN_MS = 0.1
+"""A logarithmic axis has no 0, which a broker whose clock counts milliseconds often shows."""
 _ROLE_COLOURS = {"system": 1, "driver": 2, "sink": 4}
 _SPARE_COLOURS = (3, 6, 5)
 _RESOURCES = {
@@ -38,7 +41,9 @@ _RESOURCES = {
 
 
 def load_charts(series: Series) -> list[Chart]:
-    return [latency_chart(series), _histogram(series), pull_chart(series)]
+    charts = [latency_chart(series), _histogram(series), pull_chart(series)]
+    # A run of an earlier version has no single latencies.
+    return [*charts, singles_chart(series)] if series.singles.time_s else charts
 
 
 def resource_charts(series: Series) -> list[Chart]:
@@ -78,6 +83,35 @@ def latency_chart(series: Series) -> Chart:
         ],
         empty=NO_RESULTS,
         **over_time([latency.time_s[row] for row in rows], series.warm_up_s),
+    )
+
+
+def singles_chart(series: Series) -> Chart:
+    """Every point a result; a logarithmic axis shows quick and slow ones alike."""
+    singles = series.singles
+    shown, count, every = map(
+        writing.count, (len(singles.latency_ms), singles.count, singles.every)
+    )
+    text = f"{shown} of {count} results, one in {every}"
+    if singles.every == 1:
+        text = f"All {shown} results"
+    return Chart(
+        id="singles",
+        title="Single latencies",
+        definition="Event-time latency of single results, by the time of their input.",
+        axes=[Axis(label="latency", unit="ms", log=True)],
+        series=[
+            ChartSeries(
+                label="event time",
+                values=[max(value, _LEAST_DRAWN_MS) for value in singles.latency_ms],
+                colour=1,
+                style="points",
+            )
+        ],
+        note=f"{text} in the order of their input; latencies.parquet has them all. Latencies below "
+        f"{_LEAST_DRAWN_MS:g} ms are drawn there.",
+        wide=True,
+        **over_time(singles.time_s, series.warm_up_s),
     )
 
 

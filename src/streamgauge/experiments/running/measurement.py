@@ -89,7 +89,7 @@ class Measurement:
         self.state.end(failure)
         summary, series = summarise_trial(self.plan, self.directory, self.state)
         self.directory.write(self.directory.series, series)
-        self.directory.write(self.directory.summary, summary)
+        self.directory.write_summary(summary)
         write_report(summary, series, self.directory.report)
         self._log.publish(log.Ended(summary.status.value, summary.verdict.value))
         self._log.publish(log.Finished(summary))
@@ -134,5 +134,9 @@ def calculation_work(directory: RunDirectory, record: RunRecord) -> CalculationW
         for stream in record.load.streams
     }
     return CalculationWork(
-        record=directory.record, results=directory.results, handovers=handovers, log=directory.log
+        record=directory.record,
+        results=directory.results,
+        handovers=handovers,
+        log=directory.log,
+        latencies=directory.latencies,
     )

@@ -44,9 +44,13 @@ def recalculate(directory: RunDirectory, tell: Tell) -> TrialSummary:
     checked = [threshold.check(summary) for threshold in experiment.thresholds]
     summary = summary.model_copy(update={"thresholds": checked})
     series = directory.read_series().model_copy(
-        update={"latency": findings.series, "histogram": findings.histogram}
+        update={
+            "latency": findings.series,
+            "histogram": findings.histogram,
+            "singles": findings.singles,
+        }
     )
     directory.write(directory.series, series)
-    directory.write(directory.summary, summary)
+    directory.write_summary(summary)
     write_report(summary, series, directory.report)
     return summary

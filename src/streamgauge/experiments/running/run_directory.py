@@ -22,6 +22,7 @@ from streamgauge.measure.summary import (
     read_summary,
     read_trial_summary,
 )
+from streamgauge.measure.summary_table import summary_csv
 
 Model = TypeVar("Model", bound=BaseModel)
 Content = TypeVar("Content")
@@ -41,7 +42,9 @@ class RunDirectory:
         self.resources = path / "resources"
         self.logs = path / "logs"
         self.summary = path / "summary.json"
+        self.table = path / "summary.csv"
         self.series = path / "series.json"
+        self.latencies = path / "latencies.parquet"
         self.report = path / "report.html"
         self.origin = path / "origin.json"
         self.trials = path / "trials"
@@ -112,8 +115,17 @@ class RunDirectory:
 
     def write(self, path: Path, model: BaseModel) -> None:
         """Atomically: a reader sees the old file or the new one."""
+        self._write(path, model.model_dump_json(indent=2) + "\n")
+
+    def write_summary(self, summary: Summary) -> None:
+        """The table first: a run with a summary is finished."""
+        self._write(self.table, summary_csv(summary))
+        self.write(self.summary, summary)
+
+    def _write(self, path: Path, text: str) -> None:
         unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(model.model_dump_json(indent=2) + "\n")
+        # A name may hold bytes that are no UTF-8.
+        unfinished.write_text(text, encoding="utf-8", errors="replace")
         unfinished.replace(path)
 
     def read(self) -> tuple[Summary, Series]:

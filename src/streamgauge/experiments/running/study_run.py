@@ -130,7 +130,7 @@ class StudyRun:
         self._state.end(failure)
         self._state.phases_s["study"] = round(time.monotonic() - self._began, 1)
         summary = summarise_study(self.study, self.directory, self._finished, self._state)
-        self.directory.write(self.directory.summary, summary)
+        self.directory.write_summary(summary)
         write_study_report(summary, self.directory.path, self.directory.report)
         self._log.publish(log.Ended(summary.status.value, summary.verdict.value))
         self._log.publish(log.Finished(summary))

@@ -99,6 +99,7 @@ def summarise_trial(
         warm_up_s=experiment.warm_up_us / 1e6,
         latency=state.findings.series,
         histogram=state.findings.histogram,
+        singles=state.findings.singles,
         pull=pull_series(samples),
         resources=resources,
     )

@@ -165,15 +165,16 @@ const streamgaugeCharts = (() => {
     const unit = chart.axes.find((one) => one.side === series.axis).unit;
     const stroke = colour(`series-${series.colour}`);
     const bars = series.style === "bars";
+    const dots = series.style === "points";
     return {
       label: series.label,
       scale: series.axis,
       stroke,
       width: series.style === "area" || series.thin || bars ? 1 : 1.75,
       dash: series.dashed ? [5, 4] : undefined,
-      fill: series.style === "line" ? undefined : `color-mix(in srgb, ${stroke} ${bars ? 38 : 20}%, transparent)`,
-      paths: bars ? barsBetween(chart.x.edges) : undefined,
-      points: bars ? { show: false } : { size: 4, fill: stroke, filter: lonelyPoints },
+      fill: series.style === "line" || dots ? undefined : `color-mix(in srgb, ${stroke} ${bars ? 38 : 20}%, transparent)`,
+      paths: bars ? barsBetween(chart.x.edges) : dots ? () => null : undefined,
+      points: bars ? { show: false } : dots ? { show: true, size: 3, fill: stroke } : { size: 4, fill: stroke, filter: lonelyPoints },
       value: (u, value) => value == null ? "–" : UNITS[unit].value(value),
     };
   }
