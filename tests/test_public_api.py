@@ -53,7 +53,8 @@ SIGNATURES = {
     " output_mode: 'OutputMode' = 'append', input_time: 'str' = 'latest_event_time',"
     " output_time: 'str' = 'arrival_us', per_event: 'float | None' = None) -> 'Results'",
     "Service": "(kind: 'str | None' = None,"
-    " prepare: 'Callable[[str], None] | None' = None) -> None",
+    " prepare: 'Callable[[str], None] | None' = None,"
+    " reset: 'Callable[[str], None] | None' = None, prepare_given: 'bool' = False) -> None",
     "Table": "(rows: 'pa.Table | Callable[[], pa.Table]') -> None",
     "text": "(path: 'str | Path') -> 'TextSource'",
     "recorded": "(path: 'str | Path', columns: 'Sequence[str] | None' = None) -> 'RecordedSource'",
@@ -125,7 +126,10 @@ ENTRY_POINTS = {
     "console_scripts": ["streamgauge"],
     "streamgauge.channels": ["direct", "kafka"],
     "streamgauge.policies": ["combined", "count", "time"],
-    "streamgauge.queries": ["gaming.aggregation", "gaming.join", "gaming.nested"],
+    "streamgauge.queries": [
+        *(f"espbench.q{number}" for number in range(6)),
+        *("gaming.aggregation", "gaming.join", "gaming.nested"),
+    ],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
     "streamgauge.services": ["kafka", "postgresql"],
     "streamgauge.systems": ["program", "simulated", "spark", "spark-realtime"],
@@ -147,6 +151,7 @@ OPTIONS = {
     "new": "name --program --force",
     "validate": "experiment --set --quick --json",
     "run": "experiment --set --quick --json --runs-dir --dry-run --resume",
+    "calculate": "run --runs-dir --json",
     "report": "run --runs-dir --open",
     "compare": "base others --fail-if --output --runs-dir --json",
     "services": "action kinds --json",

@@ -60,4 +60,4 @@ def test_a_numbered_line_is_written_after_its_number_and_its_time() -> None:
     events = pa.record_batch(
         {"event_time": pa.array([5, 6], TIME), "id": [7, 8], "line": ["a;b\tc", ""]}
     )
-    assert encoded(events, "lines") == [b"7;5;a;b\tc", b"8;6;"]
+    assert encoded(events, "lines").to_pylist() == [b"7;5;a;b\tc", b"8;6;"]

@@ -22,6 +22,7 @@ def test_help_lists_the_commands_in_the_order_of_the_work() -> None:
         "new",
         "validate",
         "run",
+        "calculate",
         "report",
         "compare",
         "services",

@@ -6,12 +6,18 @@ import json
 from typing import TYPE_CHECKING
 
 from streamgauge.measure.decoding import decoded
-from streamgauge.queries.base import ResultShape
+from streamgauge.queries.base import Query, ResultShape
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SHAPE = ResultShape(keys=("window", "sensor"))
+
+class Averages(Query):
+    @property
+    def shape(self) -> ResultShape:
+        return ResultShape(keys=("window", "sensor"))
+
+
 EXPECTED = (
     "window struct<start: timestamp, end: timestamp>, sensor string, mean double, count bigint, "
     "latest_event_time timestamp"
@@ -30,12 +36,16 @@ def test_times_may_be_numbers_or_texts_and_what_is_no_json_is_null(spark: SparkS
         },
         "no object",
     ]
-    rows = [(json.dumps(one), 5, 6, 7) for one in messages]
+    rows = [(json.dumps(one), 5, 0, 1, 6, 7) for one in messages]
     results = spark.createDataFrame(
-        rows, "message string, broker_us long, arrival_us long, arrival_place long"
+        rows,
+        "message string, broker_us long, log_partition int, log_offset long, arrival_us long, "
+        "arrival_place long",
     )
     schema = spark.createDataFrame([], EXPECTED).schema
-    first, second = decoded(results, schema, SHAPE).orderBy("sensor", ascending=False).collect()
+    first, second = (
+        decoded(results, schema, Averages()).orderBy("sensor", ascending=False).collect()
+    )
     assert (first["sensor"], first["mean"], first["count"]) == ('a "b"', 0.1, 2**53 + 1)
     assert first["window"]["start"].timestamp() == 1_700_000_000
     assert first["window"]["end"].timestamp() == 1_700_000_001
