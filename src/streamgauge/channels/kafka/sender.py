@@ -23,6 +23,7 @@ MOST_AT_ONCE = 10_000
 FLUSH_TIMEOUT_S = 60.0
 FINISH_STEP_S = 0.01
 REPORT_EVERY_S = 0.1
+METADATA_TIMEOUT_S = 30.0
 
 
 class SenderConfig(StrictModel):
@@ -70,6 +71,8 @@ class Sender:
                 "error_cb": self._client_failed,
             }
         )
+        # Otherwise the first events would wait until the client knows the partitions.
+        self._producer.list_topics(config.topic, timeout=METADATA_TIMEOUT_S)
         self._ready: deque[_Encoded] = deque()
         self._messages: list[dict[str, Any]] = [{} for _ in range(MOST_AT_ONCE)]
         self._made = 0
