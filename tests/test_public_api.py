@@ -127,12 +127,15 @@ ENTRY_POINTS = {
     "streamgauge.channels": ["direct", "kafka"],
     "streamgauge.policies": ["combined", "count", "time"],
     "streamgauge.queries": [
+        "espbench.ingestion",
         *(f"espbench.q{number}" for number in range(6)),
-        *("gaming.aggregation", "gaming.join", "gaming.nested"),
+        "gaming.aggregation",
+        "gaming.join",
+        "gaming.nested",
     ],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
     "streamgauge.services": ["kafka", "postgresql"],
-    "streamgauge.systems": ["program", "simulated", "spark", "spark-realtime"],
+    "streamgauge.systems": ["none", "program", "simulated", "spark", "spark-realtime"],
 }
 
 EXIT_CODES = {

@@ -23,12 +23,12 @@ SECONDS = 2
 class Sending:
     """A sender and what it reported."""
 
-    def __init__(self, broker: str, key: str | None = None) -> None:
+    def __init__(self, broker: str, key: str | None = None, rate: int = BLOCK, **more: Any) -> None:
         self.client = {"bootstrap.servers": broker}
         self.topic = f"sent-{secrets.token_hex(4)}"
         self.reports: list[dict[str, Any]] = []
         make_topics(self.client, [self.topic], PARTITIONS, 1, {})
-        self.load = load_of(EVENTS, rate_per_s=BLOCK, seconds=SECONDS, instances=1)
+        self.load = load_of(EVENTS, rate_per_s=rate, seconds=SECONDS, instances=1)
         config = SenderConfig(
             load=self.load,
             instance=0,
@@ -37,6 +37,7 @@ class Sending:
             format="json",
             key=key,
             client=self.client,
+            **more,
         )
         self.sender = Sender(
             config, lambda event, **more: self.reports.append({"event": event, **more})
@@ -80,3 +81,20 @@ def test_a_load_that_is_cut_ends_there(broker: str) -> None:
     sending.sender.cut(SECONDS * 500_000)
     sending.sender.finish()
     assert sending.reports[-1]["count"] == sending.load.build_feed(0).times.total // 2
+
+
+def test_a_sender_that_is_late_stops_at_the_end_if_it_has_to(broker: str) -> None:
+    sending = Sending(broker, rate=20_000_000, ends_on_time=True)
+    sending.sender.start(time.time_ns() // 1_000)
+    time.sleep(SECONDS)
+    sending.sender.finish()
+    sent = sending.reports[-1]["count"]
+    assert 0 < sent < sending.load.build_feed(0).times.total
+    ends = _ends(sending)
+    assert sum(ends) == sent
+
+
+def _ends(sending: Sending) -> list[int]:
+    from streamgauge.channels.kafka.log import next_offsets
+
+    return next_offsets(sending.client, sending.topic, PARTITIONS)

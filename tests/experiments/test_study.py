@@ -50,6 +50,23 @@ def test_every_combination_is_a_case_and_the_rate_varies_fastest() -> None:
     assert [case.experiment.load.rate for case in found.cases] == [1e4, 2e4, 1e4, 2e4]
 
 
+def test_also_adds_cases_with_the_settings_of_the_experiment() -> None:
+    found = study(
+        vary="{load.rate: [10k, 20k]}",
+        also="[{workload.window: [2 s, 3 s]}, {load.instances: [1], load.rate: [5k]}]",
+    )
+    assert [tuple(case.varied.values()) for case in found.cases] == [
+        ("1 s", 2, 10_000.0),
+        ("1 s", 2, 20_000.0),
+        ("2 s", 2, 50_000.0),
+        ("3 s", 2, 50_000.0),
+        ("1 s", 1, 5_000.0),
+    ]
+    assert [case.experiment.load.instances for case in found.cases] == [2, 2, 2, 2, 1]
+    assert list(found.varied) == ["workload.window", "load.instances", "load.rate"]
+    assert len(study(also="[{workload.window: [2 s]}]").cases) == 1
+
+
 def test_cases_that_differ_only_in_their_rate_share_one_search() -> None:
     found = study(vary="{load.rate: [100 %, 90 %], workload.window: [1 s, 2 s]}")
     assert [group.searched for group in found.groups] == [True, True]
@@ -67,6 +84,8 @@ def test_cases_that_differ_only_in_their_rate_share_one_search() -> None:
         ({"load__rate": "serach"}, "load.rate"),
         ({"vary": "{workload.window: []}"}, "vary"),
         ({"vary": "{vary: [1]}"}, "vary"),
+        ({"also": "[{vary: [1]}]"}, "also"),
+        ({"vary": "{load.rate: [1k]}", "also": "[{workload.slide: [1 s]}]"}, "also"),
         ({"vary": "{workload.windw: [1 s]}"}, "workload.windw"),
         ({"vary": "{system.master: [1]}"}, "system.master"),
         ({"vary": "{load.rate.more: [1]}"}, "vary.load.rate.more"),

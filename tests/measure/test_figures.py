@@ -38,6 +38,7 @@ NOT_FIGURES = {
     "format_version": "describes the file",
     "quick": "describes how the run was started",
     "machine": "describes the machine",
+    "without_system": "describes what ran",
     "repetition": "the number of a trial",
     "phases_s": "where the time of the run went",
     "thresholds": "the value of the figure that a threshold names",

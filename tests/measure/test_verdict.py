@@ -48,6 +48,18 @@ def test_everything_right_is_valid(record: RunRecord) -> None:
     assert sustained(record) == (True, [])
 
 
+def test_without_a_system_late_senders_are_a_result_and_nothing_is_sustained(
+    record: RunRecord,
+) -> None:
+    late = with_instance(record, lag_p99_us=5_000_000, lag_max_us=5_000_000)
+    assert judge(late, Validation(**RIGHT), 100_000)[0] is Verdict.VOID
+    alone = late.model_copy(update={"results_are_the_log": True})
+    assert judge(alone, Validation(**RIGHT), 100_000) == (Verdict.VALID, [])
+    assert sustained(alone) == (None, [])
+    lost = Validation(**{**RIGHT, "missing": 2})
+    assert judge(alone, lost, 100_000)[0] is Verdict.INVALID
+
+
 @pytest.mark.parametrize("fault", ["missing", "extra", "duplicate", "wrong", "late"])
 def test_any_fault_is_invalid_with_its_count(record: RunRecord, fault: str) -> None:
     verdict, reasons = judge(record, Validation(**{**RIGHT, fault: 1_234}), 100_000)

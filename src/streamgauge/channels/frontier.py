@@ -35,6 +35,7 @@ class FrontierChannel(OpenChannel):
         self.load = context.load
         self._shape = context.shape
         self._next_result = context.next_result
+        self._without_system = context.results_are_the_log
         self._sent = [0] * len(self.load.feeds)
         self._unsent = [0] * len(self._sent)
         self._lags: list[list[int]] = [[0] for _ in self._sent]
@@ -129,6 +130,8 @@ class FrontierChannel(OpenChannel):
 
     def _seen_us(self) -> int:
         """The time of the load before which every event counts as processed."""
+        if self._without_system:
+            return self.load.duration_us + 1
         sink, per_event = self.sink, self._shape.per_event
         if sink.frontier_us is not None:
             return sink.frontier_us - self.start_us + 1

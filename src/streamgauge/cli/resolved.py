@@ -18,7 +18,7 @@ def resolved(study: Study) -> dict[str, Any]:
     experiment, plan = study.experiment, study.first_plan
     data = {key: value for key, value in study.stored.items() if value is not None}
     if study.is_single:
-        for section in ("repeat", "vary", "search"):
+        for section in ("repeat", "vary", "also", "search"):
             del data[section]
     data["workload"] = {"query": plan.query_config.name, **_query_parameters(plan)}
     data["system"] = {

@@ -41,6 +41,12 @@ _STYLES = {"good": "green", "bad": "red", "open": "yellow", "void": "magenta"}
 _OUTCOME_STYLES = {kind: f"bold {style}" for kind, style in _STYLES.items()}
 _VISIBILITY = ("offered_per_s", "drained_per_s", "visibility.p50", "visibility.p99")
 _CASE_FIGURES = ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
+_INGESTION = (
+    "ingestion.achieved_per_s",
+    "ingestion.mb_per_s",
+    "ingestion.variation_percent",
+    "ingestion.records_per_step",
+)
 _MOST_LIMITS = 3
 _MOST_REASONS = 10
 
@@ -100,8 +106,9 @@ def _outcome(session: Session, summary: Summary) -> None:
     session.say(outcome_text(outcome_of(summary)), f"   {summary.name}, run {summary.run}")
     session.say("results: ", verdict_text(summary.verdict))
     _reasons(session, summary.reasons)
-    session.say("sustained: ", answer_text(summary.sustained))
-    _reasons(session, summary.unsustained_because)
+    if not summary.without_system:
+        session.say("sustained: ", answer_text(summary.sustained))
+        _reasons(session, summary.unsustained_because)
 
 
 def _reasons(session: Session, reasons: Sequence[str]) -> None:
@@ -123,7 +130,8 @@ def _thresholds(session: Session, summary: Summary) -> None:
 
 def _rates(session: Session, summary: TrialSummary) -> None:
     session.heading("throughput")
-    figures = [FIGURES["offered_per_s"], FIGURES["drained_per_s"]]
+    names = _INGESTION if summary.without_system else ("offered_per_s", "drained_per_s")
+    figures = [FIGURES[name] for name in names]
     session.say_table(
         (f"  {figure.label}", writing.or_nothing(value_of(summary, figure.name), figure.write))
         for figure in figures
@@ -186,6 +194,7 @@ def _cases(session: Session, summary: StudySummary) -> None:
     # The maximum of a single search is the first line already.
     searched = not summary.tries and any(MAXIMUM in case.figures for case in summary.cases)
     figures = _VISIBILITY if summary.figure == "distributions" else _CASE_FIGURES
+    figures = _INGESTION if summary.without_system else figures
     names = [MAXIMUM, *figures] if searched else figures
     repeated = any(len(case.trials) > 1 for case in summary.cases)
     rows: list[list[str | Text]] = []
@@ -199,13 +208,14 @@ def _cases(session: Session, summary: StudySummary) -> None:
                 *([writing.count(len(trials))] if repeated else []),
                 *(_case_figure(case, name) for name in names),
                 Text(verdict_counts(trials), style),
-                answer_text(all_sustained(trials)),
+                *([] if summary.without_system else [answer_text(all_sustained(trials))]),
             ]
         )
     counts = ["trials"] if repeated else []
+    sustained = [] if summary.without_system else ["sustained"]
     labels = [FIGURES[name].full_label for name in names]
     session.say()
-    session.say_table(rows, "cases", *counts, *labels, "results", "sustained")
+    session.say_table(rows, "cases", *counts, *labels, "results", *sustained)
 
 
 def _case_figure(case: Case, name: str) -> str:

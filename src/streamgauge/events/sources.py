@@ -23,6 +23,7 @@ from streamgauge.errors import ExperimentError
 from streamgauge.events.columns import Column
 from streamgauge.events.columns.objects import fields_of
 from streamgauge.events.numbers import BLOCK, InstanceShare
+from streamgauge.events.rereading import LinesOnDisk
 from streamgauge.models import StrictModel
 from streamgauge.plugins import load_path
 
@@ -167,9 +168,13 @@ class _TableSource(EventSource):
         return [numbers if self.numbered else numbers % self.table.num_rows]
 
     def decode(self, drawn: Drawn) -> list[pa.Array]:
-        rows = self.table.take(pa.array(drawn[0] % self.table.num_rows))
-        columns = [column.combine_chunks() for column in rows.columns]
+        columns = self.rows(drawn[0] % self.table.num_rows)
         return [pa.array(drawn[0]), *columns] if self.numbered else columns
+
+    def rows(self, numbers: NDArray[np.int64]) -> list[pa.Array]:
+        """The columns of the rows with these numbers."""
+        taken = self.table.take(pa.array(numbers))
+        return [column.combine_chunks() for column in taken.columns]
 
 
 class _FileSource(_TableSource):
@@ -212,10 +217,23 @@ class MadeSource(_TableSource):
     function: str
     """`module:function`; it takes the parameters by name and returns an Arrow table."""
     parameters: dict[str, int | float | str] = Field(default={})
+    in_memory: bool = True
+    """If not, the lines are written to a file, and each block is read from it again."""
+
+    @property
+    def meaning(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude={"kind", "in_memory"})
 
     @property
     def table(self) -> pa.Table:
-        return _made_table(self.function, tuple(sorted(self.parameters.items())), self.reads)
+        return _made_table(*self._key)
+
+    @property
+    def _key(self) -> tuple[str, tuple[tuple[str, Any], ...], tuple[str, ...] | None]:
+        return self.function, tuple(sorted(self.parameters.items())), self.reads
+
+    def rows(self, numbers: NDArray[np.int64]) -> list[pa.Array]:
+        return super().rows(numbers) if self.in_memory else [_lines(*self._key).read(numbers)]
 
 
 Source = Annotated[
@@ -254,6 +272,14 @@ def _made_table(
     """Made once per process."""
     table: pa.Table = load_path(function)(**dict(parameters)).combine_chunks()
     return table if reads is None else table.select(list(reads))
+
+
+@lru_cache(maxsize=4)
+def _lines(
+    function: str, parameters: tuple[tuple[str, Any], ...], reads: tuple[str, ...] | None
+) -> LinesOnDisk:
+    """Written once per process."""
+    return LinesOnDisk(_made_table(function, parameters, reads)[LINE])
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.experiments.running.log import Event, Finished, Progress, RunStarted
-from streamgauge.measure.outcome import outcome_of
+from streamgauge.measure.outcome import meaning_of, outcome_of
 from streamgauge.measure.summary import Series, StudySummary, Summary
 from streamgauge.report.html import excerpt
 from streamgauge.report.study import study_excerpt
@@ -41,7 +41,8 @@ def as_html(summary: Summary, run: Path, series: Series) -> str:
         page = excerpt(summary, series)
     return (
         f'<div style="{style}">{escape(str(outcome))}</div>'
-        f"<div>{escape(summary.name)}, run {escape(summary.run)}: {escape(outcome.meaning)}</div>"
+        f"<div>{escape(summary.name)}, run {escape(summary.run)}: "
+        f"{escape(meaning_of(summary))}</div>"
         f"{f'<ul>{items}</ul>' if items else ''}"
         f'<iframe srcdoc="{escape(page)}" onload="{_FIT}" '
         'style="width:100%;height:640px;border:0"></iframe>'

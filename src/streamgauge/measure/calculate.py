@@ -19,6 +19,8 @@ from streamgauge.compute.failures import explained
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import (
     Histogram,
+    Ingestion,
+    IngestionSeries,
     Latency,
     LatencySeries,
     SingleLatencies,
@@ -61,6 +63,9 @@ class Findings(BaseModel):
     histogram: Histogram = Histogram()
     singles: SingleLatencies = SingleLatencies()
     validation: Validation = Validation()
+    ingestion: Ingestion | None = None
+    ingestion_series: IngestionSeries = IngestionSeries()
+    append_times_ms: list[float] = []
 
 
 def calculate(spark: SparkSession, work: CalculationWork, console: Console | None) -> Findings:
@@ -88,11 +93,15 @@ def _findings(
 ) -> Findings:
     # The station imports this module for its models, without the cost of PySpark.
     from streamgauge.measure import latency, single_latencies
+    from streamgauge.measure.broker_log import log_findings
     from streamgauge.measure.decoding import decoded
     from streamgauge.measure.input_times import carry_input_times, with_input_times
     from streamgauge.measure.log_checks import times_back
     from streamgauge.measure.validation import expected_results, validate
 
+    if query.results_are_the_log:
+        begin("reading the log of the broker")
+        return Findings(**log_findings(spark, record, query))
     expected = expected_results(spark, query, record)
     parts = sorted(str(part) for part in work.results.glob("part-*.parquet"))
     results = spark.read.parquet(*parts) if parts else None

@@ -129,6 +129,13 @@ _TABLE = (
     _Row(
         "processed_per_s", "processed", Unit.PER_S, _HIGHER, _CASES | Use.THRESHOLD, ("processed",)
     ),
+    _Row("ingestion.configured_per_s", "configured", Unit.PER_S),
+    _Row("ingestion.achieved_per_s", "achieved", Unit.PER_S, _HIGHER, Use.ALL, ("achieved",)),
+    _Row("ingestion.peak_per_s", "best second", Unit.PER_S, _HIGHER, Use.ALL),
+    _Row("ingestion.mb_per_s", "volume", Unit.MB_PER_S, _HIGHER, Use.ALL),
+    _Row("ingestion.variation_percent", "variation", Unit.PERCENT, _LOWER, Use.ALL),
+    _Row("ingestion.records_per_step", "records per step", Unit.RATIO, _NEITHER, Use.ALL),
+    _Row("ingestion.step_ms", "step", Unit.MS, _NEITHER, Use.ALL),
     _Row("TIME.count", "results", Unit.COUNT, _NEITHER, _LIMITED),
     _Row("TIME.mean", "mean", Unit.MS, _LOWER, Use.ALL, ("mean",)),
     _Row("TIME.min", "min", Unit.MS, _LOWER, Use.ALL, ("min",)),
@@ -174,6 +181,16 @@ _DEFINITIONS = {
     "offered_per_s": "Events per second that the driver put into its queues by its schedule.",
     "drained_per_s": "Events per second that the system pulled from the driver's queues.",
     "processed_per_s": "Events per second after the warm-up that the system finished processing.",
+    "ingestion.configured_per_s": "Messages per second that the senders were asked for.",
+    "ingestion.achieved_per_s": "Messages per second that the broker appended, by its own times: "
+    "the mean of the whole seconds after the warm-up.",
+    "ingestion.peak_per_s": "Messages that the broker appended in the best second.",
+    "ingestion.mb_per_s": "Bytes of these messages per second, without keys and framing.",
+    "ingestion.variation_percent": "Standard deviation of the messages per second, as a share of "
+    "their mean: a low one means a stable rate.",
+    "ingestion.records_per_step": "Consecutive messages with the same append time, on average; the "
+    "broker's times are whole milliseconds.",
+    "ingestion.step_ms": "From one append time to the next, on average.",
     "TIME.count": "Results after the warm-up; all of them were measured.",
     "TIME.mean": "Mean latency of the results after the warm-up.",
     "TIME.min": "The lowest latency of a result after the warm-up.",
@@ -220,6 +237,7 @@ _WHY_NOT = {
     "processed_per_s": "fewer than three pulls",
     "validation": "the results were not checked",
     "resources": "not sampled",
+    "ingestion": "there was a system, or no whole second after the warm-up",
     MAXIMUM: "no rate was sustained",
 }
 """Why a figure has no value, by its name or its section."""

@@ -112,10 +112,10 @@ def statistics(latency: DataFrame, warm_up_s: float, kinds: Sequence[str] = KIND
         for kind in kinds
     ]
     row = settled.agg(*figures).collect()[0]
-    return Latency(**{kind: _statistics(*row[kind]) for kind in kinds})
+    return Latency(**{kind: statistics_from(*row[kind]) for kind in kinds})
 
 
-def _statistics(
+def statistics_from(
     count: int,
     mean: float | None,
     least: float | None,

@@ -74,6 +74,15 @@ _BY_STATUS = {Status.INTERRUPTED: Outcome.INTERRUPTED, Status.FAILED: Outcome.BR
 _BY_VERDICT = {Verdict.VOID: Outcome.VOID, Verdict.INVALID: Outcome.INVALID}
 
 
+_ALONE = "Every message that was sent is in the broker once, and every threshold held."
+
+
+def meaning_of(summary: Summary) -> str:
+    """The outcome in a sentence."""
+    found = outcome_of(summary)
+    return _ALONE if found is Outcome.PASSED and summary.without_system else found.meaning
+
+
 def outcome_of(summary: Summary) -> Outcome:
     """The first rule that applies; `docs/architecture.md` has the contract."""
     found = _BY_STATUS.get(summary.status) or _BY_VERDICT.get(summary.verdict)

@@ -46,6 +46,8 @@ class RunRecord(BaseModel):
     """Why a search cut the load although no policy objected."""
     encoding: Encoding = "columns"
     """Of the results in the run directory."""
+    results_are_the_log: bool = False
+    """There was no system: what the broker has of the input is the result."""
     clock_jump_us: int = 0
     """By how much the wall clock differed at most from one that goes on evenly."""
     dropped: list[str] = []

@@ -236,6 +236,9 @@ class _Head(_Figures):
         default=[], description="why the verdict is not valid, or what broke the run off"
     )
     sustained: bool | None = None
+    without_system: bool = Field(
+        default=False, description="senders and broker were measured alone: nothing to sustain"
+    )
     warnings: list[str] = Field(default=[], description="what to know before using the figures")
     unsustained_because: list[str] = Field(default=[], description="why it was not sustained")
     thresholds: list[ThresholdResult] = []
@@ -255,6 +258,25 @@ class _Head(_Figures):
             yield name, getattr(self, name)
 
 
+class Ingestion(_Figures):
+    """What the broker took from the senders, by the time at which it appended each message.
+
+    Rates are those of the whole seconds after the warm-up.
+    """
+
+    configured_per_s: float | None = None
+    achieved_per_s: float | None = None
+    peak_per_s: float | None = Field(default=None, description="of the best second")
+    mb_per_s: float | None = None
+    variation_percent: float | None = Field(
+        default=None, description="standard deviation of the seconds, as a share of their mean"
+    )
+    records_per_step: float | None = Field(
+        default=None, description="consecutive messages with the same append time"
+    )
+    step_ms: float | None = Field(default=None, description="from one append time to the next")
+
+
 class MeasuredFigures(_Figures):
     """The figures of one trial."""
 
@@ -265,6 +287,7 @@ class MeasuredFigures(_Figures):
     validation: Validation = Validation()
     resources: dict[str, ResourceSummary] = {}
     limits: list[Limit] = Field(default=[], description="what limited the run, strongest first")
+    ingestion: Ingestion | None = Field(default=None, description="of a run without a system")
 
 
 class SearchFigures(_Figures):
@@ -400,6 +423,13 @@ class PullSeries(_OverTime):
     queued: list[float] = []
 
 
+class IngestionSeries(_OverTime):
+    """Per second: what the broker appended."""
+
+    messages_per_s: list[float] = []
+    mb_per_s: list[float] = []
+
+
 class ResourceSeries(_Figures):
     cpu_percent: list[float] = []
     memory_mb: list[float] = []
@@ -427,6 +457,10 @@ class Series(_Figures):
     singles: SingleLatencies = SingleLatencies()
     pull: PullSeries = PullSeries()
     resources: Resources = Resources()
+    ingestion: IngestionSeries = IngestionSeries()
+    append_times_ms: list[float] = Field(
+        default=[], description="of the first messages after the warm-up, since the first of them"
+    )
 
     def __repr_args__(self) -> Iterator[tuple[str, Any]]:
         yield from (("load_s", self.load_s), ("warm_up_s", self.warm_up_s))

@@ -19,6 +19,7 @@ class Unit(str, Enum):
     COUNT = "count"
     PERCENT = "percent"
     MB = "mb"
+    MB_PER_S = "mb_per_s"
     RATIO = "ratio"
     TEXT = "text"
     YES_NO = "yes_no"
@@ -75,5 +76,6 @@ _WRITERS: dict[Unit, Callable[[float], str]] = {
     Unit.PER_S: writing.rate,
     Unit.PERCENT: writing.percent,
     Unit.MB: writing.megabytes,
+    Unit.MB_PER_S: lambda value: f"{writing.megabytes(value)}/s",
 }
 _EXAMPLES = {Unit.MS: "200 ms", Unit.MB: "500 MB", Unit.PER_S: "10k", Unit.PERCENT: "20"}

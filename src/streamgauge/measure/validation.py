@@ -58,7 +58,7 @@ def validate(
     return Validation(
         oracle=query.oracle_is,
         values_compared=query.compares_values,
-        input_matches=_input_matches(spark, record)
+        input_matches=input_matches(spark, record)
         and log_matches(spark, record, record.load.in_broker_time),
         disordered=out_of_order(results, query),
         examples=_examples(compared) if any(counts[name] for name in _COMPARED) else [],
@@ -154,7 +154,7 @@ def _examples(compared: DataFrame) -> list[str]:
     return texts
 
 
-def _input_matches(spark: SparkSession, record: RunRecord) -> bool:
+def input_matches(spark: SparkSession, record: RunRecord) -> bool:
     """Whether the regenerated events are those that the driver offered."""
     replay = record.replay
     slices = [part for stream in record.load.streams for part in replay.slices(stream)]

@@ -34,9 +34,9 @@ def judge(record: RunRecord, validation: Validation, max_lag_us: int) -> tuple[V
         return Verdict.UNKNOWN, jumps
     reasons = {
         Verdict.VOID: [
-            *_late_generators(record, max_lag_us),
+            *([] if record.results_are_the_log else _late_generators(record, max_lag_us)),
             *_unsent_events(record),
-            *_own_skew(record, validation),
+            *([] if record.results_are_the_log else _own_skew(record, validation)),
             *_different_input(validation),
         ],
         Verdict.INVALID: _faulty_results(record, validation),
@@ -131,8 +131,13 @@ def _unknown_results(record: RunRecord, validation: Validation) -> list[str]:
     return []
 
 
-def sustained(record: RunRecord) -> tuple[bool, list[str]]:
-    """Whether the system kept up, and why not: a policy, a dropped connection, or the backlog."""
+def sustained(record: RunRecord) -> tuple[bool | None, list[str]]:
+    """Whether the system kept up, and why not: a policy, a dropped connection, or the backlog.
+
+    None without a system: how much of the rate the senders achieve is the result.
+    """
+    if record.results_are_the_log:
+        return None, []
     reasons = [
         f"driver instance {i.instance}: {i.unsustained_because}"
         for i in record.instances

@@ -123,7 +123,9 @@ class Query(StrictModel):
 
     stores_rows: ClassVar[bool] = False
     """Whether the results are rows of a table of a service, instead of messages."""
-
+    results_are_the_log: ClassVar[bool] = False
+    """Whether the results are what the broker has of the input. There is no system then, and the
+    run measures the senders and the broker: to fall short of the rate is a result, not a fault."""
     functions: ClassVar[tuple[str, ...]] = ()
     """Functions of a stream processing system that it tests, for a table of coverage: windowing,
     transformation, aggregation, filter, join with historical data, machine learning."""

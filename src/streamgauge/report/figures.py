@@ -7,6 +7,7 @@ from streamgauge.measure.figures import FIGURES, TIMES, Figure, figures_below, t
 from streamgauge.measure.quantiles import results_needed
 from streamgauge.measure.summary import FAULTS, LatencyStatistics, TrialSummary, Validation
 from streamgauge.report.cells import answer_cell, heading, value_cell
+from streamgauge.report.ingestion import ingestion_figures
 from streamgauge.report.markup import (
     EMPTY,
     Html,
@@ -30,7 +31,11 @@ COUNTS = {
 
 
 def figures(summary: TrialSummary) -> Html:
-    columns = (_latency(summary), _validation(summary.validation))
+    columns = (
+        ingestion_figures(summary),
+        _latency(summary),
+        _validation(summary.validation),
+    )
     return section("Figures", _headline(summary), element("div", *columns, class_="columns"))
 
 

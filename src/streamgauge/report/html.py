@@ -11,6 +11,7 @@ from string import Template
 from streamgauge.measure.summary import Series, Summary, TrialSummary
 from streamgauge.report import figures, limits, tables, verdict
 from streamgauge.report.chart import Chart
+from streamgauge.report.ingestion import ingestion_charts
 from streamgauge.report.markup import Html, element, escaped, joined, note, section
 from streamgauge.report.run_charts import load_charts, resource_charts
 from streamgauge.report.setting import what_runs
@@ -23,7 +24,8 @@ def write_report(summary: TrialSummary, series: Series, path: Path) -> Path:
 
 def render_report(summary: TrialSummary, series: Series) -> str:
     """The report of a run, as the text of an HTML file."""
-    load, resources = load_charts(series), resource_charts(series)
+    load = [*ingestion_charts(series), *load_charts(series)]
+    resources = resource_charts(series)
     body = (
         verdict.heading(summary),
         verdict.banners(summary),

@@ -15,7 +15,12 @@ _OF_THE_SYSTEM = {
     "cores": "{} cores",
     "memory": "memory {}",
 }
-_OF_THE_MACHINE = {"cores": "{} cores", "memory_gb": "{} GB"}
+_OF_THE_MACHINE = {
+    "cores": "{} cores",
+    "memory_gb": "{} GB",
+    "loopback_mb_per_s": "loopback {} MB/s",
+    "synced_write_mb_per_s": "synchronous writes to disk {} MB/s",
+}
 
 
 def what_runs(summary: Summary) -> str:

@@ -12,6 +12,7 @@ from streamgauge.report import study_tables, tables, verdict
 from streamgauge.report.cases import ONLY_CASE, case_label, mean_of, without_rate
 from streamgauge.report.chart import Chart
 from streamgauge.report.html import chart_figure, chart_grid, page, title_of, write_page
+from streamgauge.report.ingestion import append_table, ingestion_table
 from streamgauge.report.limits import study_limits
 from streamgauge.report.markup import (
     EMPTY,
@@ -44,6 +45,8 @@ _TITLES = {
     "pull": "What the system pulled",
     "distributions": "How soon events are visible",
     "queries": "Queries",
+    "ingestion": "Configured and achieved rates",
+    "append-times": "Append times of consecutive messages",
     "cases": "What varies",
 }
 _TABLES: dict[str, Callable[[StudySummary], Html]] = {
@@ -51,6 +54,8 @@ _TABLES: dict[str, Callable[[StudySummary], Html]] = {
     "latency": latency_table,
     "two-times": two_times_table,
     "queries": queries_figure,
+    "ingestion": ingestion_table,
+    "append-times": append_table,
 }
 
 

@@ -20,6 +20,7 @@ from streamgauge.report.chart import (
     over_decades,
 )
 from streamgauge.report.distributions import distribution_chart
+from streamgauge.report.ingestion import append_charts, rate_charts
 from streamgauge.report.run_charts import latency_chart, pull_chart, resource_chart
 from streamgauge.report.study_tables import PROBE_MARKS
 from streamgauge.report.varied_axis import VariedAxis, varied_axis
@@ -55,6 +56,8 @@ def case_charts(summary: StudySummary, run: Path) -> CaseCharts:
         drawn = [(case, _series_of(case, summary, run)) for case in summary.cases]
         found = [(case_label(case.varied), one.histogram) for case, one in drawn if one]
         return CaseCharts([distribution_chart(found)], [])
+    if summary.figure in ("ingestion", "append-times"):
+        return _of_the_broker(summary, run)
     per_case = len(_charts_of(summary.figure, Series()))
     most_cases = MOST_CHARTS // per_case if per_case else 0
     charts = []
@@ -71,6 +74,16 @@ def case_charts(summary: StudySummary, run: Path) -> CaseCharts:
             charts.append(chart.model_copy(update=changes))
     left_out = summary.cases[most_cases:] if per_case else []
     return CaseCharts(charts, [case_label(case.varied) for case in left_out])
+
+
+def _of_the_broker(summary: StudySummary, run: Path) -> CaseCharts:
+    drawn = [(case, _series_of(case, summary, run)) for case in summary.cases]
+    found = [(case, series) for case, series in drawn if series is not None]
+    if summary.figure == "ingestion":
+        return CaseCharts(rate_charts(summary, found), [])
+    most = MOST_CHARTS // 2
+    left_out = [case_label(case.varied) for case, _ in found[most:]]
+    return CaseCharts(append_charts(found[:most]), left_out)
 
 
 def _charts_of(form: str, series: Series) -> list[Chart]:

@@ -160,7 +160,7 @@ def trials(summary: StudySummary, run: Path) -> Html:
             str(number),
             prose(_trial_label(trial, summary)),
             left(_verdict(trial)),
-            left(answer_cell(trial.sustained)),
+            left(writing.NOTHING if trial.without_system else answer_cell(trial.sustained)),
             *(
                 value_cell(
                     figure,

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from streamgauge import writing
 from streamgauge.measure.figures import FIGURES
-from streamgauge.measure.outcome import outcome_of
+from streamgauge.measure.outcome import meaning_of, outcome_of
 from streamgauge.measure.summary import Summary, ThresholdResult
 from streamgauge.report import cells
-from streamgauge.report.markup import Html, bullets, coded, element, joined
+from streamgauge.report.markup import EMPTY, Html, bullets, coded, element, joined
 from streamgauge.report.setting import facts, what_runs
 
 _MOST_REASONS = 20
@@ -61,7 +61,7 @@ def headline(summary: Summary) -> Html:
             element("span", outcome.value, id="outcome"),
             class_="word",
         ),
-        element("p", outcome.meaning, class_="meaning"),
+        element("p", meaning_of(summary), class_="meaning"),
         class_="outcome",
     )
 
@@ -74,7 +74,9 @@ def verdict(summary: Summary) -> Html:
         "section",
         headline(summary),
         _answer("verdict", "results", word, kind, summary.reasons),
-        _answer("sustained", "", str(answer), answer.kind, summary.unsustained_because),
+        EMPTY
+        if summary.without_system
+        else _answer("sustained", "", str(answer), answer.kind, summary.unsustained_because),
         class_=f"verdict is-{outcome_of(summary).kind}",
         aria_label="verdict",
     )

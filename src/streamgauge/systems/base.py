@@ -110,6 +110,8 @@ class System(StrictModel):
     @classmethod
     def can_run(cls, query: Query) -> Capability:
         """By default, if the query has an implementation for the kind of the system."""
+        if query.results_are_the_log:
+            return never("the query measures senders and broker, without a system")
         missing = not_yet(f"the query has no implementation for `{cls.kind}`")
         return YES if cls.kind in query.kinds else missing
 

@@ -40,11 +40,10 @@ SERVICE = "kafka"
 ROWS = "streamgauge.channels.rows"
 TIMEOUT_S = 90.0
 LOG_TIMEOUT_S = 600.0
-_CLIENT_QUEUE = {
-    # The client waits for the broker with at most this much, which is seconds of the highest rates.
-    "queue.buffering.max.messages": 2_000_000,
-    "queue.buffering.max.kbytes": 1_048_576,
-}
+LEAST_READ_PER_S = 10_000
+"""Messages of the log; after a long load it takes longer than the time-out."""
+MOST_BUFFERED = 2_000_000
+"""Messages with which a client waits for the broker, at most."""
 
 
 class KafkaOffer(StrictModel):
@@ -88,6 +87,9 @@ class KafkaChannel(Channel):
     acks: Literal["0", "1", "all"] = Field(default="all", description="of the senders")
     linger: DurationUs = Field(default=5_000, description="how long a sender waits for a batch")
     batch: WholeNumber = Field(default=262_144, ge=1, description="bytes of a batch, at most")
+    buffer: WholeNumber = Field(
+        default=1_073_741_824, ge=1_048_576, description="bytes that a sender may have to send"
+    )
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "none"
 
     def resolved(self, base: Path) -> KafkaChannel:  # noqa: ARG002
@@ -143,7 +145,9 @@ class _OpenKafka(FrontierChannel):
             rehearsal=rehearsal,
             rehearsal_output=f"{name}-rehearsal-results",
         )
-        self._collector = self._started_sink(context, partitions[output])
+        self._collector: Component | None = None
+        if not context.results_are_the_log:
+            self._collector = self._started_sink(context, partitions[output])
         logs = {one: topics[one] for one in context.load.config.in_broker_time}
         self._log = LogConfig(
             streams={one: self._log_of(topic, partitions[topic]) for one, topic in logs.items()},
@@ -157,7 +161,8 @@ class _OpenKafka(FrontierChannel):
             "batch.size": settings.batch,
             "batch.num.messages": 1_000_000,
             "compression.type": settings.compression,
-            **_CLIENT_QUEUE,
+            "queue.buffering.max.messages": MOST_BUFFERED,
+            "queue.buffering.max.kbytes": settings.buffer // 1_024,
         }
         self._senders: list[Component] = []
         for number, feed in enumerate(self.load.feeds):
@@ -170,6 +175,7 @@ class _OpenKafka(FrontierChannel):
                 format=settings.format,
                 key=settings.key,
                 client={**producing, **client},
+                ends_on_time=context.results_are_the_log,
             )
             started = self._started(context, f"driver instance {number}", sender, "instance")
             self._senders.append(started)
@@ -235,7 +241,8 @@ class _OpenKafka(FrontierChannel):
             for message in sender.poll():
                 if message["event"] == "sent":
                     self._count(number, message)
-        self._collector.poll()
+        if self._collector is not None:
+            self._collector.poll()
         for component in self._components:
             component.require_sound()
         return []
@@ -245,6 +252,9 @@ class _OpenKafka(FrontierChannel):
 
     @property
     def sink(self) -> SinkStatus:
+        if self._collector is None:
+            # What the broker has acknowledged is there.
+            return SinkStatus(results=sum(self._sent), last_arrival_us=self.start_us + self.now_us)
         return SinkStatus.model_validate(self._collector.latest.get("status") or {"results": 0})
 
     def flush(self) -> None:
@@ -254,17 +264,21 @@ class _OpenKafka(FrontierChannel):
             self._count(number, sender.latest["sent"])
 
     def settle(self) -> None:
-        self._collector.send("settle")
-        self._collector.wait_for("settled", TIMEOUT_S, self._check_services)
+        self._ask_sink("settle", "settled")
 
     def finish(self) -> list[InstanceStatus]:
         self.flush()
-        self._collector.send("finish")
-        self._collector.wait_for("finished", TIMEOUT_S, self._check_services)
+        self._ask_sink("finish", "finished")
         if self._log.streams:
             reader = self._started(self._context, "log", self._log, "log")
-            reader.wait_for("finished", LOG_TIMEOUT_S, self._check_services)
+            patience_s = max(LOG_TIMEOUT_S, sum(self._sent) / LEAST_READ_PER_S)
+            reader.wait_for("finished", patience_s, self._check_services)
         return super().finish()
+
+    def _ask_sink(self, command: str, answer: str) -> None:
+        if self._collector is not None:
+            self._collector.send(command)
+            self._collector.wait_for(answer, TIMEOUT_S, self._check_services)
 
     def close(self) -> None:
         for component in self._components:
@@ -276,5 +290,5 @@ class _OpenKafka(FrontierChannel):
         return {
             "driver": Role(lambda: [sender.pid for sender in self._senders]),
             "system": Role(lambda: []),
-            "sink": Role(lambda: [self._collector.pid]),
+            "sink": Role(lambda: [self._collector.pid] if self._collector else []),
         }

@@ -24,6 +24,8 @@ FLUSH_TIMEOUT_S = 60.0
 FINISH_STEP_S = 0.01
 REPORT_EVERY_S = 0.1
 METADATA_TIMEOUT_S = 30.0
+MOST_MADE = 16 * BLOCK
+"""Events that may wait to be sent: a sender that is late must not fill the memory."""
 
 
 class SenderConfig(StrictModel):
@@ -35,6 +37,8 @@ class SenderConfig(StrictModel):
     key: str | None = None
     """Column that is the key of a message, which decides on its partition."""
     client: dict[str, Setting]
+    ends_on_time: bool = False
+    """Events that are not sent by the end of the load are not sent at all."""
 
 
 class _Encoded(NamedTuple):
@@ -63,6 +67,8 @@ class Sender:
         self._config = config
         self._report = report
         self._feed = config.load.build_feed(config.instance)
+        # Makes or reads the table of events, which would delay the first of them.
+        self._feed.events.batch(0, 1)
         self._producer = Producer(
             {
                 **client_settings(config.client),
@@ -101,7 +107,8 @@ class Sender:
     def finish(self) -> None:
         """Waits until the broker has every event of the load."""
         deadline = time.monotonic() + FLUSH_TIMEOUT_S
-        while self._threads and self._sent < self._feed.times.count_before(self._end_us):
+        times, wait = self._feed.times, not self._config.ends_on_time
+        while wait and self._threads and self._sent < times.count_before(self._end_us):
             if time.monotonic() > deadline or not all(one.is_alive() for one in self._threads[1:]):
                 break
             time.sleep(FINISH_STEP_S)
@@ -122,6 +129,9 @@ class Sender:
             if (ahead_us := due_us - self.now_us) > AHEAD_US:
                 self._stopping.wait((ahead_us - AHEAD_US) / 1e6 + 0.001)
                 continue
+            if self._made - self._sent >= MOST_MADE:
+                self._stopping.wait(STEP_S)
+                continue
             last = min(self._made + BLOCK, times.total)
             events = self._feed.events.batch(self._made, last, self._start_us)
             keys = None if self._config.key is None else keys_of(events, self._config.key)
@@ -133,6 +143,8 @@ class Sender:
         times, reported_s = self._feed.times, 0.0
         while not self._stopping.is_set():
             now_us = self.now_us
+            if self._config.ends_on_time and now_us >= self._end_us:
+                return
             due = times.count_before(min(now_us, self._end_us))
             last = min(due, self._made, self._sent + MOST_AT_ONCE)
             if last > self._sent:

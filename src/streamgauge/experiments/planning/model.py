@@ -203,6 +203,8 @@ class FigureSection(_Section):
         "pull",
         "distributions",
         "queries",
+        "ingestion",
+        "append-times",
         "cases",
     ] = "cases"
     paper: str = Field(default="", description="the table or figure that this repeats")
@@ -259,6 +261,11 @@ class Experiment(_Section):
     vary: dict[str, list[Any]] = Field(
         default={}, description="settings and their values; every combination is a case"
     )
+    also: list[dict[str, list[Any]]] = Field(
+        default=[],
+        description="further cases: every combination of the values of each entry, with the "
+        "settings of the experiment for what an entry does not name",
+    )
     search: SearchSection = SearchSection()
     figure: FigureSection | None = Field(default=None, description="how the report draws it")
     quick: dict[str, Any] = Field(default={}, description="settings of `--quick`")
@@ -284,9 +291,14 @@ class Experiment(_Section):
         for key, values in vary.items():
             if not values:
                 raise ValueError(f"`{key}` has no values")
-            if key.split(".")[0] in ("vary", "repeat", "quick", "search", "figure", "name"):
+            if key.split(".")[0] in ("vary", "also", "repeat", "quick", "search", "figure", "name"):
                 raise ValueError(f"`{key}` cannot be varied")
         return vary
+
+    @field_validator("also")
+    @classmethod
+    def _more_to_vary(cls, also: list[dict[str, list[Any]]]) -> list[dict[str, list[Any]]]:
+        return [cls._something_to_vary(entry) for entry in also]
 
     @property
     def warm_up_us(self) -> int:

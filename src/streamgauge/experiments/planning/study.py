@@ -86,7 +86,8 @@ class Study:
     def is_single(self) -> bool:
         """One trial at a given rate: the run directory is that of the trial."""
         searched = any(group.searched for group in self.groups)
-        return not (self.experiment.vary or self.experiment.repeat > 1 or searched)
+        varies = self.experiment.vary or self.experiment.also
+        return not (varies or self.experiment.repeat > 1 or searched)
 
     @property
     def cases(self) -> list[StudyCase]:
@@ -95,6 +96,17 @@ class Study:
     @property
     def trials(self) -> int:
         return len(self.cases) * self.experiment.repeat
+
+    @property
+    def varied(self) -> dict[str, list[Any]]:
+        """Every varied setting with all of its values."""
+        found: dict[str, list[Any]] = {}
+        for case in self.cases:
+            for key, value in case.varied.items():
+                values = found.setdefault(key, [])
+                if value not in values:
+                    values.append(value)
+        return found
 
     def number_of(self, case: StudyCase, repetition: int) -> int:
         """Numbers the trials in the order of the file, so that a resumed study finds them again."""
@@ -143,15 +155,13 @@ def _work_us(experiment: Experiment) -> int:
 
 def make_study(experiment: Experiment, base: Path) -> Study:
     """Resolves every case now, so that a study does not fail on the last of them after hours."""
-    keys = sorted(experiment.vary, key=lambda key: key == RATE)
-    combinations = list(itertools.product(*(experiment.vary[key] for key in keys)))
+    combinations = _combinations(experiment)
     if len(combinations) > MOST_CASES:
         raise ExperimentError(
             "vary", f"makes {len(combinations):,} cases", fix=f"at most {MOST_CASES:,} are run"
         )
     groups: dict[str, Group] = {}
-    for values in combinations:
-        varied = dict(zip(keys, values, strict=True))
+    for varied in combinations:
         case = StudyCase(varied, _case(experiment, varied))
         if RATE in varied:
             varied[RATE] = case.experiment.load.rate
@@ -161,11 +171,43 @@ def make_study(experiment: Experiment, base: Path) -> Study:
     return Study(experiment, base, list(groups.values()))
 
 
+def _combinations(experiment: Experiment) -> list[dict[str, Any]]:
+    """Of `vary`, then of each entry of `also`; each with a value for every varied setting."""
+    entries = [experiment.vary, *experiment.also]
+    if experiment.also and not experiment.vary:
+        entries = experiment.also
+    keys = sorted(dict.fromkeys(itertools.chain(*entries)), key=lambda key: key == RATE)
+    data = experiment.model_dump(mode="json") if experiment.also else {}
+    found = []
+    for entry in entries:
+        values = [entry.get(key) or [_value_at(data, key)] for key in keys]
+        found += [dict(zip(keys, one, strict=True)) for one in itertools.product(*values)]
+    return found
+
+
+def _value_at(data: dict[str, Any], key: str) -> Any:
+    """The value of a setting outside `vary`, for the cases that do not name it."""
+    value: Any = data
+    for name in key.split("."):
+        if not isinstance(value, dict) or name not in value:
+            problem = f"`{key}` is not set in the experiment itself, and not every case names it"
+            raise ExperimentError("also", problem, fix=f"set `{key}` outside `vary`, too")
+        value = value[name]
+    return value
+
+
 def _check(case: StudyCase, base: Path) -> None:
     experiment = case.experiment
-    plan_at(experiment, base)
+    plan = plan_at(experiment, base)
     if case.share is not None:
         _check_searched(experiment)
+        if plan.query.results_are_the_log:
+            raise ExperimentError(
+                "load.rate",
+                "cannot be searched for without a system: the rate that senders and broker achieve "
+                "is the result of one run",
+                fix="give a rate that is higher than they can achieve, such as 1_000_000",
+            )
     if experiment.figure is not None and experiment.figure.published is not None:
         try:
             figures_of(experiment.figure.published)
@@ -192,7 +234,7 @@ def _check_searched(experiment: Experiment) -> None:
 def _case(experiment: Experiment, varied: dict[str, Any]) -> Experiment:
     if not varied:
         return experiment
-    data = experiment.model_dump(mode="json", exclude={"vary", "quick"})
+    data = experiment.model_dump(mode="json", exclude={"vary", "also", "quick"})
     for key, value in varied.items():
         try:
             put(data, key, value)

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 from pydantic import BaseModel, ConfigDict
 
+from streamgauge.measure.probes import probe
 from streamgauge.systems.base import System
 from streamgauge.version import __version__
 
@@ -39,6 +40,11 @@ class Environment(BaseModel):
                 "architecture": platform.machine(),
             },
         )
+
+    def with_limits(self, folder: Path) -> Environment:
+        """With what was probed of loopback and disk; a broker of ours has its data in `folder`."""
+        probed = probe(folder).model_dump(exclude_none=True)
+        return self.model_copy(update={"machine": {**self.machine, **probed}})
 
 
 def _cpu_name() -> str:

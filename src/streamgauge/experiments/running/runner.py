@@ -83,12 +83,17 @@ class Begun:
             warnings.append(text)
             run_log.publish(Warned(text))
 
-        new_state = partial(RunState, self.origin.command, self.origin.quick, environment, warnings)
         subscriber(RunStarted(directory.path))
         try:
             with interruptible(subscriber):
                 _warn_if_busy(warn)
                 with Station(directory.logs, warn) as station:
+                    if study.first_plan.query.results_are_the_log:
+                        environment = environment.with_limits(station.scratch)
+                    origin = self.origin
+                    new_state = partial(
+                        RunState, origin.command, origin.quick, environment, warnings
+                    )
                     if study.is_single:
                         plan, state = study.first_plan, new_state()
                         Measurement(plan, directory, station, subscriber, state, last=True).run()

@@ -114,6 +114,7 @@ class Trial:
             service=partial(self._station.service, tell=self._tell),
             check_services=self._station.check_services,
             timeout_s=timeout_s,
+            results_are_the_log=plan.query.results_are_the_log,
         )
         channel = self._opened = plan.channel.open(context)
         running = self._assigned = self._station.system(plan, self._tell)
@@ -220,6 +221,7 @@ class Trial:
             closed_us=closed_us,
             drained=drained,
             encoding="columns" if self._plan.stores_rows else self._plan.channel.encoding,
+            results_are_the_log=self._plan.query.results_are_the_log,
             clock_jump_us=self._clock_jump_us,
             dropped=list(dict.fromkeys([*self.dropped.reasons, *late_drops])),
             ended_early=self.judged.reason if self.judged else "",

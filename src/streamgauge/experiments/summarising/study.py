@@ -81,6 +81,7 @@ def summarise_study(
         sustained=all_sustained(expected),
         unsustained_because=_of_cases(expected, "unsustained_because"),
         input_hash=trials[0].input_hash if len(trials) == 1 else "",
+        without_system=study.first_plan.query.results_are_the_log,
         parameters=parameters,
         thresholds=_thresholds(trials),
         trials=trials,
@@ -97,7 +98,7 @@ def _parameters(study: Study) -> dict[str, Any]:
     return {
         **flat_parameters(study.first_plan),
         RATE: experiment.load.rate,
-        **experiment.vary,
+        **study.varied,
         **{f"search.{key}": value for key, value in searched.items()},
     }
 

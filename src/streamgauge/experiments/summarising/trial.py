@@ -102,6 +102,8 @@ def summarise_trial(
         singles=state.findings.singles,
         pull=pull_series(samples),
         resources=resources,
+        ingestion=state.findings.ingestion_series,
+        append_times_ms=state.findings.append_times_ms,
     )
     offered, drained = mean_rates(samples, end_us if record else None)
     if record:
@@ -113,12 +115,14 @@ def summarise_trial(
         drained_per_s=drained,
         latency_ms=state.findings.latency,
         validation=state.findings.validation,
+        ingestion=state.findings.ingestion,
         input_hash=record.input_hash if record else "",
         parameters=flat_parameters(plan),
         driver=[_instance(status) for status in record.instances] if record else [],
         resources=resource_summary(resources, end_us / 1e6),
         monitor=state.monitor,
         functions=list(plan.query.functions),
+        without_system=plan.query.results_are_the_log,
         varied=state.varied,
         repetition=state.repetition,
     )
@@ -161,7 +165,8 @@ def _instance(status: SourceRecord) -> InstanceSummary:
 
 def flat_parameters(plan: Plan) -> dict[str, Any]:
     """`load.rate: 100000`, with the defaults of query, system and channel."""
-    skipped = {"quick", "workload", "system", "thresholds", "channel", "search", "figure", "vary"}
+    skipped = {"quick", "workload", "system", "thresholds", "channel", "search", "figure"}
+    skipped |= {"vary", "also"}
     data = {
         **plan.experiment.model_dump(mode="json", exclude=skipped),
         "workload": {"query": plan.query_config.name, **plan.query.settings()},

@@ -1,0 +1,1 @@
+"""No system: the senders and the broker alone."""
