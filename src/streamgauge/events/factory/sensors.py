@@ -117,7 +117,7 @@ def _check(path: str, lines: pa.Array) -> None:
 
 def _refused(path: str, problem: str) -> ExperimentError:
     return ExperimentError(
-        "sensors",
+        "workload.sensors",
         f"{path} {problem}",
         fix="give a file of the DEBS 2012 Grand Challenge as published: a record per line, "
         f"{VALUES} values with tabs between them, without a heading",
