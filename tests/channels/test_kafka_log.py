@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from pathlib import Path
 
 from confluent_kafka import Producer
@@ -36,3 +37,27 @@ def test_the_messages_after_the_beginning_are_kept(broker: str, tmp_path: Path) 
     places = set(zip(found[PARTITION].to_pylist(), found[OFFSET].to_pylist(), strict=True))
     assert places == {(0, n + 1) for n in range(12_500)} | {(1, n) for n in range(12_500)}
     assert min(found[BROKER_TIME].to_pylist()) > 1_700_000_000_000_000
+
+
+def test_what_was_sent_and_is_not_there_yet_is_waited_for(broker: str, tmp_path: Path) -> None:
+    client: dict[str, str | int | float | bool] = {"bootstrap.servers": broker}
+    topic = f"log-{secrets.token_hex(4)}"
+    make_topics(client, [topic], 1, 1, {})
+    producer = Producer(client)
+
+    def send(text: str) -> None:
+        producer.produce(topic, text)
+        producer.flush()
+
+    def read(folder: str, sent: int) -> int:
+        log = TopicLog(topic=topic, begins=[0], sent=sent)
+        return read_logs(
+            LogConfig(streams={"events": log}, folder=tmp_path / folder, client=client)
+        )
+
+    send("in time")
+    later = threading.Timer(0.5, send, args=["later"])
+    later.start()
+    assert read("both", sent=2) == 2
+    later.join()
+    assert read("lost", sent=3) == 2

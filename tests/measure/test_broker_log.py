@@ -15,7 +15,7 @@ from streamgauge.events.spec import BROKER_TIME, MESSAGE, OFFSET, PARTITION
 from streamgauge.measure.broker_log import log_findings
 from streamgauge.measure.record import RunRecord
 from streamgauge.queries.espbench.ingestion import IngestionQuery
-from tests.loads import START_US, replay_of
+from tests.loads import replay_of
 from tests.measure.test_validation import record_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def written(folder: Path, change: Callable[[Rows], Rows] = lambda rows: rows) ->
         update={
             "log": folder,
             "end_us": SECONDS * 1_000_000,
-            "closed_us": START_US + 60_000_000,
             "results_are_the_log": True,
         }
     )
@@ -65,7 +64,7 @@ def test_a_whole_log_is_valid_and_its_rate_is_that_of_the_load(
     counts = found["validation"].model_dump()
     total = SECONDS * RATE
     assert (counts["expected"], counts["actual"]) == (total, total)
-    assert {counts[name] for name in ("missing", "extra", "duplicate", "wrong", "late")} == {0}
+    assert {counts[name] for name in ("missing", "extra", "duplicate", "wrong")} == {0}
     assert (counts["times_back"], counts["input_matches"]) == (0, True)
     latency = found["latency"].event_time
     assert (latency.min, latency.p50, latency.max) == (2.0, 2.0, 2.0)
@@ -89,7 +88,7 @@ def test_every_planted_fault_is_counted(spark: SparkSession, tmp_path: Path) -> 
     counts: dict[str, Any] = log_findings(spark, written(tmp_path, _changed), QUERY)[
         "validation"
     ].model_dump()
-    expected = {"missing": 3, "duplicate": 2, "wrong": 4, "extra": 2, "late": 0}
+    expected = {"missing": 3, "duplicate": 2, "wrong": 4, "extra": 2}
     assert {name: counts[name] for name in expected} == expected
     assert counts["actual"] == SECONDS * RATE - 3 + 2 + 2
     assert counts["input_matches"] is True

@@ -117,7 +117,6 @@ class _Counted:
 
     def __init__(self, record: RunRecord, stream: str) -> None:
         self._start_us = record.start_us
-        self._closed_us = record.closed_us
         load = record.replay.built_load
         # An event with the id n was sent by the sender n modulo their number.
         self._senders = [load.feeds[number].events for number in load.instances_of(stream)]
@@ -125,12 +124,11 @@ class _Counted:
             np.zeros(record.instances[number].offered, np.uint8)
             for number in load.instances_of(stream)
         ]
-        self._actual = self._extra = self._wrong = self._late = 0
+        self._actual = self._extra = self._wrong = 0
 
     def add(self, part: _Part) -> None:
         self._actual += len(part.numbers) + part.foreign
         self._extra += part.foreign
-        self._late += int((part.appended_us > self._closed_us).sum())
         for sender, seen in enumerate(self._seen):
             places = np.flatnonzero(part.numbers % len(self._seen) == sender)
             own = part.numbers[places] // len(self._seen)
@@ -161,7 +159,6 @@ class _Counted:
             extra=self._extra,
             duplicate=sum(int((seen[seen > 1].astype(np.int64) - 1).sum()) for seen in self._seen),
             wrong=self._wrong,
-            late=self._late,
         )
 
 

@@ -65,7 +65,9 @@ class KafkaBroker(Service):
         ]
         properties = self._properties()
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        command = [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
+        # An id that begins with a dash would be taken for an option.
+        named = f"--cluster-id={cluster}"
+        command = [*java, "kafka.tools.StorageTool", "format", named, "-c", str(properties)]
         self._run(command)
         command = [*java, "kafka.Kafka", str(properties)]
         return self._launcher.start(self.name, command, log=self.log)

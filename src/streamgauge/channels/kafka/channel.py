@@ -270,10 +270,20 @@ class _OpenKafka(FrontierChannel):
         self.flush()
         self._ask_sink("finish", "finished")
         if self._log.streams:
-            reader = self._started(self._context, "log", self._log, "log")
+            reader = self._started(self._context, "log", self._whole_log(), "log")
             patience_s = max(LOG_TIMEOUT_S, sum(self._sent) / LEAST_READ_PER_S)
             reader.wait_for("finished", patience_s, self._check_services)
         return super().finish()
+
+    def _whole_log(self) -> LogConfig:
+        """With the number of messages that were sent."""
+        streams = {
+            stream: log.model_copy(
+                update={"sent": sum(self._sent[n] for n in self.load.instances_of(stream))}
+            )
+            for stream, log in self._log.streams.items()
+        }
+        return self._log.model_copy(update={"streams": streams})
 
     def _ask_sink(self, command: str, answer: str) -> None:
         if self._collector is not None:

@@ -16,6 +16,9 @@ from streamgauge.parts import PartWriter
 
 MOST_AT_ONCE = 10_000
 REQUEST_TIMEOUT_S = 10.0
+LATEST_S = 3.0
+LOOK_EVERY_S = 0.1
+"""How long, and how often, the end of a log that lacks messages is looked at."""
 QUIET_S = 30.0
 """A broker that gives nothing for so long does not have what it should."""
 
@@ -25,6 +28,8 @@ class TopicLog(StrictModel):
 
     topic: str
     begins: list[int]
+    sent: int = 0
+    """So many are waited for: without acknowledgements the broker may have some of them later."""
 
 
 class LogConfig(StrictModel):
@@ -84,7 +89,7 @@ def _messages(consumer: Any, log: TopicLog) -> Iterator[list[Any]]:
     """Everything that the topic has now."""
     from confluent_kafka import TopicPartition
 
-    ends = _ends(consumer, log.topic, len(log.begins))
+    ends = _ends_of_all(consumer, log)
     consumer.assign([TopicPartition(log.topic, n, at) for n, at in enumerate(log.begins)])
     places, heard_s = list(log.begins), time.monotonic()
     while any(place < end for place, end in zip(places, ends, strict=True)):
@@ -98,6 +103,17 @@ def _messages(consumer: Any, log: TopicLog) -> Iterator[list[Any]]:
             yield wanted
         elif time.monotonic() > heard_s + QUIET_S:
             raise RuntimeError(f"the broker has not given all messages of {log.topic}")
+
+
+def _ends_of_all(consumer: Any, log: TopicLog) -> list[int]:
+    """The ends when everything that was sent is there, or when nothing has come for a while."""
+    found, changed_s = _ends(consumer, log.topic, len(log.begins)), time.monotonic()
+    while sum(found) < sum(log.begins) + log.sent and time.monotonic() < changed_s + LATEST_S:
+        time.sleep(LOOK_EVERY_S)
+        now = _ends(consumer, log.topic, len(log.begins))
+        if now != found:
+            found, changed_s = now, time.monotonic()
+    return found
 
 
 def _ends(consumer: Any, topic: str, partitions: int) -> list[int]:
