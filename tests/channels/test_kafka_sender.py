@@ -86,7 +86,10 @@ def test_a_load_that_is_cut_ends_there(broker: str) -> None:
 def test_a_sender_that_is_late_stops_at_the_end_if_it_has_to(broker: str) -> None:
     sending = Sending(broker, rate=20_000_000, ends_on_time=True)
     sending.sender.start(time.time_ns() // 1_000)
-    time.sleep(SECONDS)
+    time.sleep(SECONDS + 0.5)
+    reported = len(sending.reports)
+    time.sleep(0.5)
+    assert len(sending.reports) == reported, "it has stopped by itself"
     sending.sender.finish()
     sent = sending.reports[-1]["count"]
     assert 0 < sent < sending.load.build_feed(0).times.total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,15 @@ def test_a_client_with_a_secret_from_the_environment_or_a_file_is_let_in(
         monkeypatch.setenv("KAFKA_WORD", "daisy")
         with pytest.raises(ComponentError, match="does not answer"):
             client.existing_topics({**settings, "sasl.password": "${env:KAFKA_WORD}"})
+
+
+def test_it_starts_with_an_id_that_looks_like_an_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dashed = uuid.UUID(bytes=b"\xfb" * 16)
+    monkeypatch.setattr(uuid, "uuid4", lambda: dashed)
+    with Guard() as guard:
+        launcher = Launcher(guard.env)
+        folder = guard.scratch / "broker"
+        with KafkaBroker(folder=folder, logs=tmp_path, launcher=launcher) as started:
+            assert started.address
