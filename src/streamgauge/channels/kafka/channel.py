@@ -133,8 +133,10 @@ class _OpenKafka(FrontierChannel):
         self._check_services = context.check_services
         self._components: list[Component] = []
         rehearsal = {one: f"{name}-rehearsal-{one}" for one in topics}
+        warm_up = f"{name}-warm-up"
         partitions = self._have_topics(
-            [*topics.values(), output, *rehearsal.values(), f"{name}-rehearsal-results"], settings
+            [*topics.values(), output, *rehearsal.values(), f"{name}-rehearsal-results", warm_up],
+            settings,
         )
         self._offer = KafkaOffer(
             client=client,
@@ -174,6 +176,7 @@ class _OpenKafka(FrontierChannel):
                 partitions=partitions[topic],
                 format=settings.format,
                 key=settings.key,
+                warm_up=warm_up if self._fresh else None,
                 client={**producing, **client},
                 ends_on_time=context.results_are_the_log,
             )
@@ -206,6 +209,7 @@ class _OpenKafka(FrontierChannel):
     def _have_topics(self, names: list[str], settings: KafkaChannel) -> dict[str, int]:
         """Makes those that the broker does not have; the partitions of each."""
         there = existing_topics(self._client)
+        self._fresh = not there
         self._new = [name for name in names if name not in there]
         if self._new:
             config = {"message.timestamp.type": settings.timestamps}

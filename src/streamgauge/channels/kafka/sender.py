@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from streamgauge.channels.kafka.client import Setting, client_settings
 from streamgauge.channels.kafka.messages import Format, encoded, keys_of
+from streamgauge.channels.kafka.warm_up import AT_ONCE, WarmUp
 from streamgauge.driver.config import LoadConfig
 from streamgauge.driver.instance import AHEAD_US
 from streamgauge.events.stream import BLOCK
@@ -37,6 +38,8 @@ class SenderConfig(StrictModel):
     key: str | None = None
     """Column that is the key of a message, which decides on its partition."""
     client: dict[str, Setting]
+    warm_up: str | None = None
+    """A topic for messages that do not count, if the broker was just started."""
     ends_on_time: bool = False
     """Events that are not sent by the end of the load are not sent at all."""
 
@@ -68,7 +71,7 @@ class Sender:
         self._report = report
         self._feed = config.load.build_feed(config.instance)
         # Makes or reads the table of events, which would delay the first of them.
-        self._feed.events.batch(0, 1)
+        first = self._feed.events.batch(0, min(AT_ONCE, self._feed.times.total))
         self._producer = Producer(
             {
                 **client_settings(config.client),
@@ -79,6 +82,10 @@ class Sender:
         )
         # Otherwise the first events would wait until the client knows the partitions.
         self._producer.list_topics(config.topic, timeout=METADATA_TIMEOUT_S)
+        self._warm_up: WarmUp | None = None
+        if config.warm_up is not None:
+            messages = encoded(first, config.format).to_pylist()
+            self._warm_up = WarmUp(config.client, config.warm_up, messages)
         self._ready: deque[_Encoded] = deque()
         self._messages: list[dict[str, Any]] = [{} for _ in range(MOST_AT_ONCE)]
         self._made = 0
@@ -95,6 +102,8 @@ class Sender:
         return time.time_ns() // 1_000 - self._start_us
 
     def start(self, start_us: int) -> None:
+        if self._warm_up is not None:
+            self._warm_up.stop()
         self._start_us = start_us
         for work in (self._make, self._send):
             thread = threading.Thread(target=self._guarded, args=(work,), daemon=True)
