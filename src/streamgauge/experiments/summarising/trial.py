@@ -174,7 +174,7 @@ def flat_parameters(plan: Plan) -> dict[str, Any]:
             "name": plan.experiment.system.name,
             **plan.system.model_dump(mode="json"),
             "source": plan.connector.source,
-            "sink": plan.connector.sink,
+            "sink": _sink(plan),
         },
         "channel": {
             "name": plan.experiment.channel.name,
@@ -182,6 +182,14 @@ def flat_parameters(plan: Plan) -> dict[str, Any]:
         },
     }
     return dict(_flat(data))
+
+
+def _sink(plan: Plan) -> str:
+    """How results get out of the system."""
+    if plan.stores_rows:
+        return "rows of a table, written by the system"
+    text = plan.query.shape.text is not None
+    return plan.connector.sink.replace("as JSON", "as text") if text else plan.connector.sink
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
