@@ -19,6 +19,7 @@ MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*
 LEVELS: list[set[str]] = [
     {"version", "errors", "causes", "units", "hints", "models", "writing", "plugins", "parts"}
     | {"references"},
+    {"dual"},
     {"processes"},
     {"compute"},
     {"events"},
@@ -36,6 +37,9 @@ LEVELS: list[set[str]] = [
     {"cli"},
 ]
 """A module imports from its own level and from those above it in this list."""
+
+OF_THE_RUNTIME = {"dual", "errors", "models"}
+"""All that the dual-paradigm runtime may import: it can be used without the station."""
 
 PARTS = {
     kind: sorted(path.parent.name for path in (SOURCE / kind).glob("*/__init__.py"))
@@ -78,6 +82,10 @@ def level(dotted: str) -> int:
 def against_the_order(module: str, tree: ast.Module) -> set[str]:
     own = level(module.removesuffix(".py").replace("/", "."))
     return {name for name in imports(tree) if level(name.removeprefix("streamgauge.")) > own}
+
+
+def of_the_station(tree: ast.Module) -> set[str]:
+    return {name for name in imports(tree) if name.split(".")[1] not in OF_THE_RUNTIME}
 
 
 def foreign_names(module: str, tree: ast.Module) -> set[str]:
@@ -133,6 +141,12 @@ def test_packages_import_only_from_those_before_them() -> None:
     assert found == {}
 
 
+def test_the_dual_paradigm_runtime_imports_nothing_of_the_station() -> None:
+    modules = [module for module in MODULES if module.startswith("dual/")]
+    assert modules
+    assert per_module({module: of_the_station(tree(module)) for module in modules}) == {}
+
+
 def test_only_the_launcher_starts_processes() -> None:
     found = per_module({module: process_starts(tree(module)) for module in MODULES})
     assert found == {"processes/launcher.py": {"Popen"}}
@@ -161,6 +175,11 @@ def test_every_module_has_a_docstring() -> None:
 def test_an_import_against_the_order_is_found_wherever_it_stands(text: str) -> None:
     assert against_the_order("measure/latency.py", ast.parse(text))
     assert not against_the_order("cli/app.py", ast.parse(text))
+
+
+def test_an_import_of_the_station_is_found() -> None:
+    text = "from streamgauge.models import StrictModel\nfrom streamgauge.units import parse_share"
+    assert of_the_station(ast.parse(text)) == {"streamgauge.units"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,172 @@
+"""How one operation is doing in its paradigm, looked at by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from streamgauge.dual.decision import Figures, Standing
+from streamgauge.dual.model.cost import saved_by_switching
+from streamgauge.dual.model.estimates import Estimates
+from streamgauge.dual.model.interval import best_interval_s
+from streamgauge.dual.model.latency import Paradigm, Quantities
+from streamgauge.dual.model.limits import (
+    chosen,
+    excess_queue,
+    limits,
+    sustained_as_data_stream,
+)
+from streamgauge.dual.model.trend import certain_slope, crosses_within
+from streamgauge.dual.settings import DualSettings
+
+
+class Pressure(Enum):
+    """What the load does to an operation."""
+
+    UNKNOWN = "unknown"
+    CALM = "calm"
+    RAMP = "ramp"
+    """Calm, but certainly a burst by the time that a switch is prepared."""
+    BURST = "burst"
+    """It belongs into the operation stream, whichever paradigm it is in."""
+    PAST = "past"
+    """The burst is over, but going back is not worth it yet; it concerns no other operation."""
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The pressure on an operation, and why."""
+
+    pressure: Pressure
+    reason: str
+    figures: Figures | None = None
+
+    @property
+    def data_stream_is_faster(self) -> bool:
+        """Whether the operation stream would lower the throughput: K ≥ 1, as measured."""
+        if self.figures is None or self.figures.speed_ratio_assumed:
+            return False
+        return self.figures.quantities.speed_ratio >= 1
+
+
+def assess(standing: Standing, settings: DualSettings) -> Assessment:
+    """The pressure on an operation from its queue, its estimates and what a switch would cost."""
+    figures = _figures(standing, settings)
+    if figures is None:
+        return Assessment(Pressure.UNKNOWN, "its speed is not yet known: no queue so far")
+    if standing.paradigm is Paradigm.DATA:
+        pressure, reason = _as_data_stream(standing, figures, settings)
+    else:
+        pressure, reason = _as_operation_stream(figures, settings)
+    return Assessment(pressure, reason, figures)
+
+
+def quantities_of(estimates: Estimates, settings: DualSettings) -> Quantities | None:
+    """The estimates, with what is assumed where nothing is known; None without any speed."""
+    data, operation = estimates.data_speed.value, estimates.operation_speed.value
+    if data is None and operation is None:
+        return None
+    data = data or settings.assumed_speed_ratio * (operation or 0.0)
+    operation = operation or data / settings.assumed_speed_ratio
+    schedule = estimates.schedule.value
+    schedule_s = settings.assumed_schedule_s if schedule is None else schedule
+    arrival_per_s = estimates.arrival.value or 0.0
+    interval_s = best_interval_s(
+        arrival_per_s,
+        operation,
+        schedule_s,
+        margin=settings.hysteresis,
+        shortest_s=settings.shortest_interval_s,
+        longest_s=settings.longest_interval_s,
+    )
+    return Quantities(
+        arrival_per_s,
+        data,
+        operation,
+        interval_s,
+        schedule_s,
+        estimates.data_transmission.value or 0.0,
+        estimates.operation_transmission.value or 0.0,
+    )
+
+
+def _figures(standing: Standing, settings: DualSettings) -> Figures | None:
+    estimates = standing.estimates
+    quantities = quantities_of(estimates, settings)
+    if quantities is None:
+        return None
+    queue = excess_queue(standing.queue, standing.paradigm, quantities)
+    gap = estimates.gap.value
+    gap_s = settings.assumed_gap_s if gap is None else gap
+    return Figures(
+        queue,
+        limits(quantities, settings.hysteresis),
+        quantities,
+        None in (estimates.data_speed.value, estimates.operation_speed.value),
+        saved_by_switching(quantities, standing.paradigm, queue, gap_s, settings.ahead_s),
+        certain_slope(estimates.recent_arrivals),
+    )
+
+
+def _as_data_stream(
+    standing: Standing, figures: Figures, settings: DualSettings
+) -> tuple[Pressure, str]:
+    queue, up = figures.queue, figures.limits.up
+    if chosen(Paradigm.DATA, queue, figures.limits) is Paradigm.OPERATION:
+        above = f"queue {queue:,.0f} > upper limit {up:,.0f}"
+        if figures.saved_record_s < 0:
+            return Pressure.CALM, f"{above}, but a switch {_cost(figures, settings)}"
+        return Pressure.BURST, f"{above}; {_terms(figures)}; a switch {_gain(figures, settings)}"
+    known = standing.estimates.preparation.value
+    ready_s = settings.assumed_preparation_s if known is None else known
+    slope = figures.slope_per_s2
+    if slope is not None and crosses_within(
+        figures.quantities, queue, slope, settings.hysteresis, ready_s
+    ):
+        return Pressure.RAMP, (
+            f"queue {queue:,.0f} will pass its upper limit, now {up:,.0f}, within the"
+            f" {ready_s:.1f} s that preparing takes; {_terms(figures)}, and V grows by at least"
+            f" {slope:,.0f}/s per second"
+        )
+    return Pressure.CALM, f"queue {queue:,.0f} ≤ upper limit {up:,.0f}; {_terms(figures)}"
+
+
+def _as_operation_stream(figures: Figures, settings: DualSettings) -> tuple[Pressure, str]:
+    queue, down, q = figures.queue, figures.limits.down, figures.quantities
+    pays = figures.saved_record_s >= 0
+    if not figures.speed_ratio_assumed and q.speed_ratio > 1 and pays:
+        return Pressure.CALM, (
+            f"the data stream is faster, {q.data_speed_per_s:,.0f}/s against"
+            f" {q.operation_speed_per_s:,.0f}/s; going back {_gain(figures, settings)}"
+        )
+    if chosen(Paradigm.OPERATION, queue, figures.limits) is Paradigm.OPERATION:
+        return Pressure.BURST, f"queue {queue:,.0f} ≥ lower limit {down:,.0f}; {_terms(figures)}"
+    below = f"queue {queue:,.0f} < lower limit {down:,.0f}"
+    if not sustained_as_data_stream(q, settings.hysteresis):
+        most = (1 - settings.hysteresis) * q.data_speed_per_s
+        return Pressure.BURST, (
+            f"{below}, but {q.arrival_per_s:,.0f}/s arrive and a data stream is safe"
+            f" up to {most:,.0f}/s"
+        )
+    if not pays:
+        return Pressure.PAST, f"{below}, but going back {_cost(figures, settings)}"
+    return Pressure.CALM, f"{below}; {_terms(figures)}; going back {_gain(figures, settings)}"
+
+
+def _terms(figures: Figures) -> str:
+    q = figures.quantities
+    assumed = " assumed" if figures.speed_ratio_assumed else ""
+    return (
+        f"V {q.arrival_per_s:,.0f}/s, PD {q.data_speed_per_s:,.0f}/s, T {q.interval_s:.2f} s,"
+        f" K {q.speed_ratio:.2f}{assumed}, C {q.constant_s:.2f} s"
+    )
+
+
+def _gain(figures: Figures, settings: DualSettings) -> str:
+    saved = figures.saved_record_s
+    return f"saves {saved:,.0f} record-seconds in {settings.ahead_s:.0f} s"
+
+
+def _cost(figures: Figures, settings: DualSettings) -> str:
+    cost = -figures.saved_record_s
+    return f"costs {cost:,.0f} record-seconds more than it saves in {settings.ahead_s:.0f} s"

@@ -1,0 +1,67 @@
+"""Where a queue is going to be: the slope of the arrival rate and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from streamgauge.dual.model.latency import Quantities
+from streamgauge.dual.model.limits import limits
+
+FEWEST_POINTS = 5
+STANDARD_ERRORS = 3.0
+"""How far below the fitted slope the certain one lies."""
+
+
+def certain_slope(points: Sequence[tuple[float, float]]) -> float | None:
+    """The slope, in units of value per second, that points (time in s, value) certainly have.
+
+    It is the fitted slope less three standard errors. None if the points are too few to tell.
+    """
+    if len(points) < FEWEST_POINTS:
+        return None
+    times, values = np.asarray(points, dtype=float).T
+    times, values = times - times.mean(), values - values.mean()
+    spread = float(times @ times)
+    if spread == 0:
+        return None
+    slope = float(times @ values) / spread
+    rest = values - slope * times
+    error = float(np.sqrt(rest @ rest / (len(points) - 2) / spread))
+    return slope - STANDARD_ERRORS * error
+
+
+def arrival_after(arrival_per_s: float, slope_per_s2: float, seconds: float) -> float:
+    """V after some time, in records per second, never negative."""
+    return max(0.0, arrival_per_s + slope_per_s2 * seconds)
+
+
+def queue_after(
+    queue: float, arrival_per_s: float, slope_per_s2: float, speed_per_s: float, seconds: float
+) -> float:
+    """L after some time, in records, if the arrival rate keeps its slope and nothing changes."""
+    surplus = arrival_per_s - speed_per_s
+    if slope_per_s2 > 0 > surplus:
+        # The queue shrinks, at most to nothing, until the arrivals have caught up.
+        falling_s = min(seconds, -surplus / slope_per_s2)
+        left = max(0.0, queue + surplus * falling_s + slope_per_s2 * falling_s**2 / 2)
+        return left + slope_per_s2 * (seconds - falling_s) ** 2 / 2
+    ending_s = seconds
+    if slope_per_s2 < 0:
+        # The arrivals end, and do not become negative.
+        ending_s = min(seconds, arrival_per_s / -slope_per_s2)
+    left = max(0.0, queue + surplus * ending_s + slope_per_s2 * ending_s**2 / 2)
+    return max(0.0, left - speed_per_s * (seconds - ending_s))
+
+
+def crosses_within(
+    quantities: Quantities, queue: float, slope_per_s2: float, hysteresis: float, seconds: float
+) -> bool:
+    """Whether after that time the queue of a data stream is longer than L_up will be then."""
+    arrival_per_s = arrival_after(quantities.arrival_per_s, slope_per_s2, seconds)
+    later = replace(quantities, arrival_per_s=arrival_per_s)
+    speed_per_s = quantities.data_speed_per_s
+    length = queue_after(queue, quantities.arrival_per_s, slope_per_s2, speed_per_s, seconds)
+    return length > limits(later, hysteresis).up
