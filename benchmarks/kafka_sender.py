@@ -96,7 +96,11 @@ def _sender(client: dict[str, Any], load: LoadConfig, reports: list[dict[str, An
         format="json",
         client=client,
     )
-    return Sender(config, lambda event, **fields: reports.append({"event": event, **fields}))
+
+    def report(event: str, **fields: Any) -> None:
+        reports.append({"event": event, "at_us": time.time_ns() // 1_000, **fields})
+
+    return Sender(config, report)
 
 
 def _ours(client: dict[str, Any]) -> float:
@@ -114,12 +118,16 @@ def _on_schedule(client: dict[str, Any]) -> tuple[float, float]:
     """The p99 lag in milliseconds, and the rate that was achieved."""
     reports: list[dict[str, Any]] = []
     sender = _sender(client, _load(RATE), reports)
-    sender.start(time.time_ns() // 1_000 + 1_000_000)
-    time.sleep(1 + SECONDS)
-    sent = reports[-1]["count"]
+    start_us = time.time_ns() // 1_000 + 1_000_000
+    sender.start(start_us)
+    time.sleep(SECONDS)
+    # Up to the moment of the last report: the next one may be a tenth of a second away.
+    last = reports[-1]
+    rate = last["count"] / (last["at_us"] - start_us) * 1e6
+    time.sleep(1)
     sender.finish()
     lags = sorted(report["lag_us"] for report in reports)
-    return lags[int(len(lags) * 0.99) - 1] / 1_000, sent / SECONDS
+    return lags[int(len(lags) * 0.99) - 1] / 1_000, rate
 
 
 def _plain(client: dict[str, Any]) -> float:
