@@ -185,6 +185,20 @@ def test_windows_are_right_to_the_last_complete_one(spark: SparkSession, tmp_pat
     assert counts(checked(spark, query, replay, sent(one_less, query))) == {"missing": 1}
 
 
+def test_updates_of_a_window_are_right_if_the_last_one_is(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    query = StatusQuery(**SETTINGS, output_mode="update")
+    replay = logged(query, tmp_path / "log")
+    events = read_log(spark, replay, "sensors")
+    found = sent(query.on_spark(events), query)
+    right = checked(spark, query, replay, found)
+    assert right.expected == 6
+    assert counts(right) == {}
+    without_the_last = sent(query.on_spark(events.where("id < 4999")), query)
+    assert counts(checked(spark, query, replay, without_the_last)) == {"wrong": 1}
+
+
 def test_a_log_that_lacks_an_event_is_noticed(spark: SparkSession, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SECOND_US = 1_000_000
-_TIMES = ("window_start", "window_end", LATEST_EVENT_TIME)
+_TIMES = ("window_start", LATEST_EVENT_TIME)
+"""In the key of a message; the latter only in update mode."""
 _VALUES = ("average", "least", "greatest", "count")
 _PARTIAL = pa.schema(
     [
@@ -92,6 +93,7 @@ class StatusQuery(EspbenchQuery):
         key, parts = F.from_json(MESSAGE_KEY, schema), F.split(MESSAGE, ",")
         return messages.select(
             *[F.timestamp_micros(key[name]).alias(name) for name in _TIMES],
+            F.timestamp_micros(key["window_start"] + SECOND_US).alias("window_end"),
             F.get(parts, F.lit(0)).try_cast("double").alias("average"),
             *[
                 F.get(parts, F.lit(place)).try_cast("bigint").alias(name)
