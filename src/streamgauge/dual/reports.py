@@ -72,6 +72,14 @@ class Decided(Report):
     figures: dict[str, float | None]
 
 
+class Failed(Report):
+    """The query of a segment has ended by itself, and is started again."""
+
+    event: ClassVar[str] = "dual-failed"
+    operations: tuple[str, ...]
+    failure: str
+
+
 class Switched(Report):
     """A segment runs in the other paradigm; `at_us` is the time of its first result there."""
 

@@ -51,7 +51,11 @@ class Folder:
         """Of the state, which lasts; a segment without state gets a new one for every run."""
         folder = self.path / f"segment-{segment}"
         if stateful:
-            return folder / "state"
+            state = folder / "state"
+            if not any((state / "commits").glob("[0-9]*")):
+                # Spark refuses what is left of a first batch that was not committed.
+                shutil.rmtree(state, ignore_errors=True)
+            return state
         shutil.rmtree(folder, ignore_errors=True)
         return folder / f"run-{time.time_ns()}"
 

@@ -11,7 +11,7 @@ from streamgauge.dual.decider import Decider
 from streamgauge.dual.decision import Action, OperationDecision, Standing
 from streamgauge.dual.model.latency import Paradigm
 from streamgauge.dual.monitoring import Batch, Counts, SegmentMonitor
-from streamgauge.dual.reports import Decided, Place, Placed, Report, Seen, SegmentSeen
+from streamgauge.dual.reports import Decided, Failed, Place, Placed, Report, Seen, SegmentSeen
 from streamgauge.dual.settings import DualSettings
 from streamgauge.dual.spark.folder import Folder
 from streamgauge.dual.spark.positions import position, settled_tails
@@ -260,11 +260,13 @@ class Runtime:
         if one.run.active:
             return
         now_s = time.monotonic()
+        failure = (one.run.failure or "it was stopped").split("\n")[0]
+        self._report(Failed(at_us=_now_us(), operations=one.segment.names, failure=failure))
         one.restarts = [at for at in one.restarts if at > now_s - 60] + [now_s]
         if len(one.restarts) > MOST_RESTARTS:
             raise StreamgaugeError(
                 f"the operations {one.segment.name} have failed {len(one.restarts)} times within a "
-                f"minute: {one.run.failure}",
+                f"minute: {failure}",
                 fix="see Spark's log",
             )
         interval_s = self._settings.shortest_interval_s
