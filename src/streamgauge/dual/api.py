@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from streamgauge.dual.pipeline import Pipeline
 from streamgauge.dual.reports import Report
 from streamgauge.dual.settings import DualSettings
-from streamgauge.dual.spark.building import Cuts, Starting, begin, built, divided
+from streamgauge.dual.spark.building import Cuts, Divisions, Starting, begin, built, divided
 from streamgauge.dual.spark.client import spark_options
+from streamgauge.dual.spark.cutting import cuts_that_pay
 from streamgauge.dual.spark.folder import Folder
+from streamgauge.dual.spark.rehearsing import rehearse
 from streamgauge.dual.spark.runtime import Runtime
 from streamgauge.dual.spark.session import adapt, slots_needed
 from streamgauge.dual.topics import Topics
@@ -37,18 +39,26 @@ class Running:
         sink: str,
         brokers: str,
         checkpoint: Path,
-        cuts: Cuts = "none",
+        cuts: Cuts = "auto",
         starting: Starting = "earliest",
         client: Mapping[str, Any] | None = None,
         settings: DualSettings | None = None,
+        rehearsal: str | None = None,
         on_report: Callable[[Report], None] = lambda _: None,
+        on_failure: Callable[[Exception], None] = lambda _: None,
     ) -> None:
+        """`rehearsal`: a topic with records like those of the source, for a rehearsal."""
         self._folder = Folder(checkpoint)
         self._topics = Topics(brokers, client)
-        self._on_report = on_report
+        self._on_report, self._on_failure = on_report, on_failure
         self._stopping = threading.Event()
         self._lock = threading.Lock()
         self.failure: Exception | None = None
+        found = self._folder.read()
+        if found is not None:
+            cuts = [names[-1] for names in found.operations]
+        elif cuts == "auto":
+            cuts = [] if rehearsal is None else self._cuts(session, pipeline, rehearsal)
         divisions = divided(pipeline, cuts)
         standing = begin(session, self._topics, self._folder, divisions, source, sink, starting)
         partitions = len(standing.begins[0])
@@ -64,9 +74,29 @@ class Running:
             settings or DualSettings(),
             self._write,
         )
+        if rehearsal is not None and found is None:
+            self._rehearse(session, divisions, rehearsal, partitions)
         self.runtime.start()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
+
+    def _cuts(self, session: SparkSession, pipeline: Pipeline, topic: str) -> list[str]:
+        options = spark_options(self._topics.settings)
+        return cuts_that_pay(session, pipeline, topic, options)
+
+    def _rehearse(
+        self, session: SparkSession, divisions: Divisions, topic: str, partitions: int
+    ) -> None:
+        """In topics of their own."""
+        chain = [topic, *(f"{topic}-{place}" for place in range(1, len(divisions) + 1))]
+        for name in chain[1:]:
+            self._topics.make(name, partitions)
+        options = spark_options(self._topics.settings)
+        segments = built(session, divisions, chain, partitions, options)
+        estimates = rehearse(self._topics, segments, self._folder.path)
+        self._topics.delete(chain[1:])
+        for one, known in zip(self.runtime.active, estimates, strict=True):
+            one.monitor.estimates = known
 
     def switch(self, operation: str, paradigm: Any) -> None:
         """Makes the segment of an operation switch now, whatever the load."""
@@ -93,6 +123,7 @@ class Running:
                     self.runtime.step()
         except Exception as error:
             self.failure = error
+            self._on_failure(error)
 
     def _write(self, report: Report) -> None:
         line = {"event": report.event, **report.model_dump(mode="json")}

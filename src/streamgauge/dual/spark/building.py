@@ -15,9 +15,11 @@ from streamgauge.errors import StreamgaugeError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Cuts = Literal["every", "none"] | Sequence[str]
-"""Between which operations records go through a topic: between all, between none, or behind those
-that are named."""
+Cuts = Literal["auto", "every", "none"] | Sequence[str]
+"""Between which operations records go through a topic: where it pays, between all, between none, or
+behind those that are named."""
+Divisions = Sequence[tuple[Operation, ...]]
+"""The operations of each segment."""
 Starting = Literal["earliest", "latest"]
 
 
@@ -44,7 +46,7 @@ def divided(pipeline: Pipeline, cuts: Cuts) -> list[tuple[Operation, ...]]:
 
 def built(
     session: SparkSession,
-    divisions: Sequence[tuple[Operation, ...]],
+    divisions: Divisions,
     topics: Sequence[str],
     partitions: int,
     client: Mapping[str, str],
@@ -72,7 +74,7 @@ def begin(
     session: SparkSession,
     topics: Topics,
     folder: Folder,
-    divisions: Sequence[tuple[Operation, ...]],
+    divisions: Divisions,
     source: str,
     sink: str,
     starting: Starting,

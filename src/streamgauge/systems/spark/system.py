@@ -58,6 +58,7 @@ class SparkBase(System):
     # a third less in its first ten seconds than after them.
     warm_up_us: ClassVar[int] = 30 * SECOND_US
     default_master: ClassVar[str] = "local[2]"
+    program: ClassVar[str] = "streamgauge.systems.spark.program"
     micro_batches: ClassVar[bool] = True
     """Whether Spark can say that a query has processed all that is there."""
 
@@ -166,7 +167,7 @@ class SparkBase(System):
         return partial(
             Component,
             "spark",
-            module_argv("streamgauge.systems.spark.program", kind, str(path), str(context.scratch)),
+            module_argv(self.program, kind, str(path), str(context.scratch)),
             log=context.logs / "spark.log",
             launcher=context.launcher,
             env={**find_java().env(context.scratch), **spark_env(self.url)},
