@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from streamgauge.dual.model.estimates import Estimates, Observation
@@ -17,105 +18,114 @@ from streamgauge.dual.spark.runs import Run, Trigger
 from streamgauge.dual.spark.segment import Segment
 from streamgauge.dual.topics import Topics
 
-BATCHES = 8
 QUIET_S = 1.0
 LONGEST_S = 40.0
 _POLL_S = 0.02
 _BEGUN = 0.1
 """The speed counts from this share of the results on: the tasks start one after the other."""
+_SMALL, _LARGE = 16, 4
+"""Micro-batches of the two passes: what scheduling takes is seen by batches of different size."""
 
 
 def rehearse(topics: Topics, segments: Sequence[Segment], folder: Path) -> list[Estimates]:
     """Of each segment; the first one reads a topic with records, the others what it makes."""
-    found = []
-    for segment in segments:
-        records = sum(topics.ends(segment.source, segment.partitions).values())
+    return [_Rehearsal(topics, segment, folder).estimates() for segment in segments]
+
+
+class _Rehearsal:
+    def __init__(self, topics: Topics, segment: Segment, folder: Path) -> None:
+        self._topics, self._segment, self._folder = topics, segment, folder
+        self._records = sum(topics.ends(segment.source, segment.partitions).values())
+
+    def estimates(self) -> Estimates:
         known = Estimates()
-        if records:
-            # Each twice: the first time most of it is compiling.
-            for paradigm in (Paradigm.OPERATION, Paradigm.DATA) * 2:
-                checkpoint = folder / f"rehearsal-{time.time_ns()}"
-                known = _rehearsed(topics, segment, paradigm, checkpoint, records)
-                shutil.rmtree(checkpoint, ignore_errors=True)
-                found.append((segment, known))
-    return [_merged(known for one, known in found if one is segment) for segment in segments]
+        if not self._records:
+            return known
+        # Each twice: the first time most of it is compiling.
+        batches = self._micro_batches(_SMALL)
+        self._speed()
+        batches += self._micro_batches(_LARGE)
+        processed, elapsed_s, results = self._speed()
+        if elapsed_s:
+            known = known.updated(
+                _observation(Paradigm.DATA, processed, elapsed_s, results / self._records)
+            )
+        if len(batches) >= 2:
+            schedule_s = scheduling_s(batches)
+            records = float(sum(one.records for one in batches))
+            busy_s = max(1e-3, sum(one.seconds - schedule_s for one in batches))
+            known = known.updated(
+                _observation(Paradigm.OPERATION, records, busy_s, 1.0, schedule_s)
+            )
+        return known
+
+    def _micro_batches(self, count: int) -> list[Batch]:
+        """Those of the second half: before, the JVM compiles."""
+        limit = max(1, self._records // count)
+        with self._run(Trigger(Paradigm.OPERATION, 0.0), limit) as run:
+            self._results(run)
+            found = [
+                Batch(one.numInputRows, one.durationMs.get("triggerExecution", 0) / 1_000)
+                for one in run.query.recentProgress
+                if one.numInputRows
+            ]
+        return found[len(found) // 2 :]
+
+    def _speed(self) -> tuple[float, float, int]:
+        """As data stream: records, seconds, and results in all."""
+        with self._run(Trigger(Paradigm.DATA, LONGEST_S), None) as run:
+            seen = self._results(run)
+        if not seen:
+            return 0.0, 0.0, 0
+        last_s, results = seen[-1]
+        begun_s, begun = next(one for one in seen if one[1] >= _BEGUN * results)
+        return self._records * (1 - begun / results), last_s - begun_s, results
+
+    @contextmanager
+    def _run(self, trigger: Trigger, limit: int | None) -> Iterator[Run]:
+        checkpoint = self._folder / f"rehearsal-{time.time_ns()}"
+        run = Run(self._segment, trigger, checkpoint, self._segment.messages(limit=limit))
+        try:
+            yield run
+        finally:
+            run.stop()
+            shutil.rmtree(checkpoint, ignore_errors=True)
+
+    def _results(self, run: Run) -> list[tuple[float, int]]:
+        """Their number, whenever it has changed, until nothing comes any more."""
+        before, seen = self._in_sink, list[tuple[float, int]]()
+        began_s = time.monotonic()
+        while run.active and (now_s := time.monotonic()) < began_s + LONGEST_S:
+            emitted = self._in_sink - before
+            if emitted > (seen[-1][1] if seen else 0):
+                seen.append((now_s, emitted))
+            elif seen and now_s > seen[-1][0] + QUIET_S:
+                break
+            time.sleep(_POLL_S)
+        return seen
+
+    @property
+    def _in_sink(self) -> int:
+        segment = self._segment
+        return sum(self._topics.ends(segment.sink, segment.partitions).values())
 
 
-def _merged(found: Iterable[Estimates]) -> Estimates:
-    """The last one of each paradigm."""
-    merged = Estimates()
-    for known in found:
-        data, operation = known.data_speed.value, known.operation_speed.value
-        merged = Estimates(
-            magnification=known.magnification,
-            data_speed=known.data_speed if data else merged.data_speed,
-            operation_speed=known.operation_speed if operation else merged.operation_speed,
-            schedule=known.schedule if operation else merged.schedule,
-        )
-    return merged
-
-
-def _rehearsed(
-    topics: Topics, segment: Segment, paradigm: Paradigm, checkpoint: Path, records: int
-) -> Estimates:
-    before = sum(topics.ends(segment.sink, segment.partitions).values())
-    limit = max(1, records // BATCHES) if paradigm is Paradigm.OPERATION else None
-    seconds = 0.0 if paradigm is Paradigm.OPERATION else LONGEST_S
-    messages = segment.messages(limit=limit)
-    run = Run(segment, Trigger(paradigm, seconds), checkpoint, messages)
-    seen: list[tuple[float, int]] = []
-    deadline = changed_s = time.monotonic()
-    deadline += LONGEST_S
-    while run.active and time.monotonic() < deadline:
-        emitted = sum(topics.ends(segment.sink, segment.partitions).values()) - before
-        now_s = time.monotonic()
-        if emitted and (not seen or emitted > seen[-1][1]):
-            seen.append((now_s, emitted))
-            changed_s = now_s
-        if seen and now_s > changed_s + QUIET_S:
-            break
-        time.sleep(_POLL_S)
-    batches = [
-        Batch(one.numInputRows, one.durationMs.get("triggerExecution", 0) / 1_000)
-        for one in run.query.recentProgress
-        if one.numInputRows
-    ]
-    run.stop()
-    if not seen:
-        return Estimates()
-    return _estimates(paradigm, records, seen, batches)
-
-
-def _estimates(
-    paradigm: Paradigm, records: int, seen: Sequence[tuple[float, int]], batches: Sequence[Batch]
-) -> Estimates:
-    total = seen[-1][1]
-    begun_s, begun = next(one for one in seen if one[1] >= _BEGUN * total)
-    elapsed_s = max(1e-3, seen[-1][0] - begun_s)
-    processed = records * (1 - begun / total)
-    schedule_s = None
-    busy_s: float | None = elapsed_s
-    if paradigm is Paradigm.OPERATION:
-        if not batches:
-            return Estimates()
-        # The first ones are slow: the JVM compiles them.
-        rest = batches[len(batches) // 2 :]
-        schedule_s = scheduling_s(batches)
-        busy_s = max(1e-3, sum(one.seconds - schedule_s for one in rest))
-        processed, elapsed_s = float(sum(one.records for one in rest)), busy_s
-    if processed <= 0:
-        return Estimates()
-    return Estimates().updated(
-        Observation(
-            time_s=0.0,
-            elapsed_s=elapsed_s,
-            paradigm=paradigm,
-            arrived=0,
-            processed=processed,
-            emitted=processed * total / records,
-            busy_s=busy_s,
-            schedule_s=schedule_s,
-            # Of batches that were mostly scheduling the speed would not be taken.
-            batches=0,
-        )
+def _observation(
+    paradigm: Paradigm,
+    processed: float,
+    busy_s: float,
+    magnification: float,
+    schedule_s: float | None = None,
+) -> Observation:
+    return Observation(
+        time_s=0.0,
+        elapsed_s=busy_s,
+        paradigm=paradigm,
+        arrived=0,
+        processed=processed,
+        emitted=processed * magnification,
+        busy_s=busy_s,
+        schedule_s=schedule_s,
+        # All of the time is processing: what scheduling took is subtracted already.
+        batches=0,
     )

@@ -22,6 +22,9 @@ from streamgauge.systems.spark.program import Work, forget_state, main
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+REHEARSAL_EVENTS = 100_000
+"""At least: a shorter backlog is gone before its speed can be seen."""
+
 
 class DualWork(Work):
     """The pipeline of one assignment."""
@@ -40,7 +43,7 @@ class DualWork(Work):
         if system.rehearsal and not self.assignment.resumed:
             rehearsal = offer.rehearsal[stream]
             self.console.emit("phase", name="rehearsing")
-            connector.send_made_up(stream, rehearsal, system.rehearsal)
+            connector.send_made_up(stream, rehearsal, system.rehearsal, REHEARSAL_EVENTS)
         client = client_settings(offer.client)
         self._pipeline = Running(
             self.spark,

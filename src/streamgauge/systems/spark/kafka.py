@@ -96,7 +96,8 @@ class KafkaConnector(SparkConnector):
         messages = as_messages(results, self.shape)
         return messages.writeStream.format("kafka").options(**options)
 
-    def send_made_up(self, stream: str, topic: str, batches: int) -> int:
+    def send_made_up(self, stream: str, topic: str, batches: int, least: int = 0) -> int:
+        """Events of some seconds of the load, but not fewer than `least`."""
         from confluent_kafka import Producer
 
         producer = Producer(
@@ -106,7 +107,9 @@ class KafkaConnector(SparkConnector):
                 "linger.ms": 5,
             }
         )
-        load = self.assignment.load.evenly(batches * REHEARSAL_STEP_US, REHEARSAL_ROWS / batches)
+        given = self.assignment.load
+        length_us = max(batches * REHEARSAL_STEP_US, round(least / given.rate_per_s * 1e6))
+        load = given.evenly(length_us, REHEARSAL_ROWS * 1e6 / length_us)
         start_us, parts, sent = time.time_ns() // 1_000, self.offer.partitions, 0
         for number in load.instances_of(stream):
             feed = load.build_feed(number)
