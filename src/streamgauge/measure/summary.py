@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.errors import UsageError
+from streamgauge.measure.paradigms import Paradigms
 from streamgauge.measure.unit import Unit
 from streamgauge.version import FORMAT_VERSION
 
@@ -288,6 +289,9 @@ class MeasuredFigures(_Figures):
     resources: dict[str, ResourceSummary] = {}
     limits: list[Limit] = Field(default=[], description="what limited the run, strongest first")
     ingestion: Ingestion | None = Field(default=None, description="of a run without a system")
+    paradigms: Paradigms | None = Field(
+        default=None, description="of a run of the dual-paradigm runtime, as it reports them"
+    )
 
 
 class SearchFigures(_Figures):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
+from streamgauge.dual.history import History, read_reports
 from streamgauge.errors import RunInterrupted, StreamgaugeError
 from streamgauge.experiments.planning.model import Experiment
 from streamgauge.experiments.planning.plan import Plan
@@ -15,6 +16,7 @@ from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.evidence import evidence
 from streamgauge.measure.calculate import Findings
 from streamgauge.measure.monitor import resource_series, resource_summary
+from streamgauge.measure.paradigms import Paradigms, paradigms_of
 from streamgauge.measure.record import RunRecord, SourceRecord
 from streamgauge.measure.summary import (
     InstanceSummary,
@@ -108,6 +110,7 @@ def summarise_trial(
     offered, drained = mean_rates(samples, end_us if record else None)
     if record:
         offered = round(sum(status.offered for status in record.instances) / (end_us / 1e6), 1)
+    paradigms = _paradigms(directory, state)
     summary = TrialSummary(
         **state.head(experiment, directory),
         **_judgement(plan, state),
@@ -116,6 +119,7 @@ def summarise_trial(
         latency_ms=state.findings.latency,
         validation=state.findings.validation,
         ingestion=state.findings.ingestion,
+        paradigms=paradigms,
         input_hash=record.input_hash if record else "",
         parameters=flat_parameters(plan),
         driver=[_instance(status) for status in record.instances] if record else [],
@@ -137,6 +141,21 @@ def summarise_trial(
         summary = summary.model_copy(update={"warnings": [*summary.warnings, UNSEEN]})
     checked = [threshold.check(summary) for threshold in experiment.thresholds]
     return summary.model_copy(update={"thresholds": checked}), series
+
+
+def _paradigms(directory: RunDirectory, state: RunState) -> Paradigms | None:
+    """From what the system said while it ran; None if it said nothing about paradigms."""
+    if state.record is None or not directory.events.exists():
+        return None
+    start_us = state.record.start_us
+    end_us, warm_up_us = start_us + state.record.end_us, state.record.warm_up_us
+    try:
+        history = History(read_reports(directory.events))
+    except StreamgaugeError as error:
+        # A report that cannot be read must not cost the figures that were measured.
+        state.warnings.append(f"the paradigms are not shown: {error.cause}")
+        return None
+    return paradigms_of(history, start_us, end_us, warm_up_us)
 
 
 def _judgement(plan: Plan, state: RunState) -> dict[str, Any]:
