@@ -462,6 +462,9 @@ class Series(_Figures):
     pull: PullSeries = PullSeries()
     resources: Resources = Resources()
     ingestion: IngestionSeries = IngestionSeries()
+    paradigms: Paradigms | None = Field(
+        default=None, description="of a run of the dual-paradigm runtime"
+    )
     append_times_ms: list[float] = Field(
         default=[], description="of the first messages after the warm-up, since the first of them"
     )

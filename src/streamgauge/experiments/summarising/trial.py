@@ -96,6 +96,7 @@ def summarise_trial(
     end_us = record.end_us if record else experiment.duration
     start_us = record.start_us if record else round(state.started_at.timestamp() * 1e6)
     resources = resource_series(read_parts(directory.resources), start_us)
+    paradigms = _paradigms(directory, state)
     series = Series(
         load_s=end_us / 1e6,
         warm_up_s=experiment.warm_up_us / 1e6,
@@ -105,12 +106,12 @@ def summarise_trial(
         pull=pull_series(samples),
         resources=resources,
         ingestion=state.findings.ingestion_series,
+        paradigms=paradigms,
         append_times_ms=state.findings.append_times_ms,
     )
     offered, drained = mean_rates(samples, end_us if record else None)
     if record:
         offered = round(sum(status.offered for status in record.instances) / (end_us / 1e6), 1)
-    paradigms = _paradigms(directory, state)
     summary = TrialSummary(
         **state.head(experiment, directory),
         **_judgement(plan, state),
