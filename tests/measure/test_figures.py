@@ -49,6 +49,7 @@ NOT_FIGURES = {
     "TIME.growing": "whether the mean has a meaning",
     "validation.values_compared": "whether there was an oracle",
     "cases": "the spread of figures over trials, by their names in the registry",
+    "scales": "what the rates of a study are shares of",
     "published": "the values of the figure that an entry names",
 }
 SECTIONS = {

@@ -225,6 +225,15 @@ class Published(_Figures):
     derived: DerivedFigure | None = Field(default=None, description="if `figure` is none of ours")
 
 
+class Scale(_Figures):
+    """The measured maximum that rates are shares of, and the published one that it stands for."""
+
+    settings: dict[str, object] = Field(default={}, description="whose maximum it is")
+    maximum_per_s: float
+    published_per_s: float | None = None
+    factor: float | None = Field(default=None, description="measured by published")
+
+
 class _Head(_Figures):
     """The first fields of every summary: the run, its verdict, and how to repeat it."""
 
@@ -328,6 +337,9 @@ class StudySummary(SearchFigures, MeasuredFigures, _Head):
     cases: list[Case] = Field(default=[], description="trials grouped by their varied values")
     figure: str = Field(default="", description="how the report draws the study")
     paper: str = Field(default="", description="the table or figure that this repeats")
+    scales: list[Scale] = Field(
+        default=[], description="what the rates are shares of, if it is the maximum of one system"
+    )
     published: list[Published] = []
     publication: Publication | None = Field(default=None, description="of the published figures")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from streamgauge import writing
 from streamgauge.measure.figures import MEAN_LATENCIES, TIMES, TWO_TIMES, figure_named
-from streamgauge.measure.summary import MAXIMUM, Case, Published, StudySummary
+from streamgauge.measure.summary import MAXIMUM, Case, Published, Scale, StudySummary
 from streamgauge.measure.unit import Unit
 from streamgauge.report.cases import RATE, SEARCH, case_label, mean_of, setting_text, without_rate
 from streamgauge.report.cells import heading
@@ -19,6 +19,20 @@ NOT_COMPARABLE = (
 _FEW_ROWS = 12
 _THIS_MACHINE = "this machine"
 _LATENCY_CELL = ("mean", "min", "max", "p90", "p95", "p99")
+
+
+def scale_text(scale: Scale) -> str:
+    """`Rates are shares of the maximum of query yahoo, system spark: 61,000/s …`."""
+    text = (
+        f"Rates are shares of the maximum of {case_label(scale.settings)}, measured in this run: "
+        f"{writing.rate(scale.maximum_per_s)}."
+    )
+    if scale.published_per_s is None or scale.factor is None:
+        return text
+    return (
+        f"{text} It stands for the {writing.rate(scale.published_per_s)} of the publication: its "
+        f"rates times {scale.factor:.3g} are ours."
+    )
 
 
 def published_cells(one: Published) -> list[str]:

@@ -29,6 +29,7 @@ from streamgauge.report.markup import (
 from streamgauge.report.published import (
     latency_table,
     published_table,
+    scale_text,
     throughput_table,
     two_times_table,
 )
@@ -140,6 +141,7 @@ def _figure(summary: StudySummary, run: Path) -> tuple[Html, list[Chart]]:
         _left_out(drawn.left_out),
         _TABLES[summary.figure](summary) if summary.figure in _TABLES else "",
         _bars(summary) if with_bars else "",
+        *(note(scale_text(one)) for one in summary.scales),
         published_table(summary.published),
     ]
     if not any(parts):
