@@ -44,6 +44,7 @@ NOT_FIGURES = {
     "thresholds": "the value of the figure that a threshold names",
     "limits": "their strength only puts them in an order",
     "tries": "the steps of a search",
+    "components.growing": "whether the outside wait has a meaning",
     "paradigms.operations": "what each operation was doing, shown as a table",
     "paradigms.switches": "every switch, shown as a table",
     "TIME.growing": "whether the mean has a meaning",

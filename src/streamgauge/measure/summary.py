@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.errors import UsageError
+from streamgauge.measure.components import LatencyComponents
 from streamgauge.measure.paradigms import Paradigms
 from streamgauge.measure.unit import Unit
 from streamgauge.version import FORMAT_VERSION
@@ -301,6 +302,9 @@ class MeasuredFigures(_Figures):
     paradigms: Paradigms | None = Field(
         default=None, description="of a run of the dual-paradigm runtime, as it reports them"
     )
+    components: LatencyComponents | None = Field(
+        default=None, description="of the mean visibility latency, where the system reports them"
+    )
 
 
 class SearchFigures(_Figures):
@@ -402,6 +406,14 @@ class LatencySeries(_OverTime):
     processing_time_p99: list[float | None] = []
 
 
+class VisibilitySeries(_OverTime):
+    """Visibility latency per second of event time, in ms."""
+
+    p50: list[float | None] = []
+    p99: list[float | None] = []
+    max: list[float | None] = []
+
+
 class SingleLatencies(_OverTime):
     """An even sample of single results, by the time of their input."""
 
@@ -469,6 +481,7 @@ class Series(_Figures):
     load_s: float = Field(default=0.0, description="length of the load")
     warm_up_s: float = Field(default=0.0, description="the shaded part, left out of the figures")
     latency: LatencySeries = LatencySeries()
+    visibility: VisibilitySeries = VisibilitySeries()
     histogram: Histogram = Histogram()
     singles: SingleLatencies = SingleLatencies()
     pull: PullSeries = PullSeries()

@@ -18,6 +18,7 @@ NOT_COMPARABLE = (
 )
 _FEW_ROWS = 12
 _THIS_MACHINE = "this machine"
+_SYSTEM = "system.name"
 _LATENCY_CELL = ("mean", "min", "max", "p90", "p95", "p99")
 
 
@@ -84,8 +85,9 @@ def _capitalised(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _ours(summary: StudySummary, share: str = "") -> str:
-    system = _capitalised(str(summary.parameters.get("system.name", "system")))
+def _ours(summary: StudySummary, share: str = "", case: Case | None = None) -> str:
+    varied = case.varied.get(_SYSTEM) if case else None
+    system = _capitalised(str(varied or summary.parameters.get(_SYSTEM, "system")))
     return " ".join(filter(None, (system, share, "(ours)")))
 
 
@@ -121,9 +123,10 @@ def throughput_table(summary: StudySummary) -> Html:
             cells[system_and_setting(one)] = writing.count(one.value) + remark
     for case in summary.cases:
         maximum = mean_of(case, MAXIMUM)
-        place = case_label(without_rate(case.varied)) or _THIS_MACHINE
+        others = {key: value for key, value in case.varied.items() if key not in (RATE, _SYSTEM)}
+        place = case_label(others) or _THIS_MACHINE
         text = "none found" if maximum is None else writing.count(maximum)
-        cells[_ours(summary), place] = text
+        cells[_ours(summary, case=case), place] = text
     return _system_table("events per second", cells)
 
 

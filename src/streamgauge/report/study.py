@@ -35,6 +35,7 @@ from streamgauge.report.published import (
 )
 from streamgauge.report.queries import queries_figure
 from streamgauge.report.study_charts import MOST_CHARTS, against_varied, case_charts, probe_chart
+from streamgauge.report.systems import components_table, operations_table, systems_table
 
 _MOST_LEFT_OUT = 10
 _TITLES = {
@@ -48,6 +49,9 @@ _TITLES = {
     "queries": "Queries",
     "ingestion": "Configured and achieved rates",
     "append-times": "Append times of consecutive messages",
+    "systems": "Systems side by side",
+    "components": "What the latency consists of",
+    "operations": "Latency and paradigm of each operation",
     "cases": "What varies",
 }
 _TABLES: dict[str, Callable[[StudySummary], Html]] = {
@@ -57,6 +61,9 @@ _TABLES: dict[str, Callable[[StudySummary], Html]] = {
     "queries": queries_figure,
     "ingestion": ingestion_table,
     "append-times": append_table,
+    "systems": systems_table,
+    "components": components_table,
+    "operations": operations_table,
 }
 
 

@@ -215,6 +215,9 @@ class FigureSection(_Section):
         "queries",
         "ingestion",
         "append-times",
+        "systems",
+        "components",
+        "operations",
         "cases",
     ] = "cases"
     paper: str = Field(default="", description="the table or figure that this repeats")

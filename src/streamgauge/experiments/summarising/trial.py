@@ -15,6 +15,12 @@ from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.evidence import evidence
 from streamgauge.measure.calculate import Findings
+from streamgauge.measure.components import (
+    LatencyComponents,
+    components,
+    of_segments,
+    outside_wait_ms,
+)
 from streamgauge.measure.monitor import resource_series, resource_summary
 from streamgauge.measure.paradigms import Paradigms, paradigms_of
 from streamgauge.measure.record import RunRecord, SourceRecord
@@ -101,6 +107,7 @@ def summarise_trial(
         load_s=end_us / 1e6,
         warm_up_s=experiment.warm_up_us / 1e6,
         latency=state.findings.series,
+        visibility=state.findings.visibility_series,
         histogram=state.findings.histogram,
         singles=state.findings.singles,
         pull=pull_series(samples),
@@ -136,6 +143,7 @@ def summarise_trial(
         update = {
             "limits": plan.system.limits(seen, state.diagnostics),
             "processed_per_s": processed_rate(seen.pulls, series.warm_up_s, series.load_s),
+            "components": _components(plan, directory, state, record, summary, series),
         }
         summary = summary.model_copy(update=update)
     if not plan.system.runs_here:
@@ -157,6 +165,31 @@ def _paradigms(directory: RunDirectory, state: RunState) -> Paradigms | None:
         state.warnings.append(f"the paradigms are not shown: {error.cause}")
         return None
     return paradigms_of(history, start_us, end_us, warm_up_us)
+
+
+def _components(
+    plan: Plan,
+    directory: RunDirectory,
+    state: RunState,
+    record: RunRecord,
+    summary: TrialSummary,
+    series: Series,
+) -> LatencyComponents | None:
+    """Where the visibility latency is measured and the system says what it consists of."""
+    visible = summary.latency_ms.visibility
+    if not visible.count:
+        return None
+    parts = plan.system.own_parts(state.diagnostics, summary.drained_per_s or 0.0)
+    if summary.paradigms is not None:
+        history = History(read_reports(directory.events))
+        first_us = record.start_us + record.warm_up_us
+        parts = of_segments(history, first_us, record.start_us + record.end_us)
+    if parts is None:
+        return None
+    pull = series.pull
+    outside_ms = outside_wait_ms(pull.time_s, pull.queued, summary.drained_per_s, series.warm_up_s)
+    growing = summary.latency_ms.event_time.growing
+    return components(parts, visible.mean, outside_ms, growing=growing)
 
 
 def _judgement(plan: Plan, state: RunState) -> dict[str, Any]:
