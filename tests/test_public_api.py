@@ -160,9 +160,15 @@ OPTIONS = {
     "calculate": "run --runs-dir --json",
     "report": "run --runs-dir --open",
     "compare": "base others --fail-if --output --runs-dir --json",
+    "dual": "",
     "services": "action kinds --json",
     "data": "benchmark --output --database --scale --seed --rows --sensors --now --force",
     "clean": "--runs-dir --keep --dry-run --yes",
+}
+
+DUAL = {
+    "explain": "run --runs-dir --json",
+    "run": "file --source --sink --brokers --checkpoint --cuts",
 }
 
 
@@ -224,3 +230,13 @@ def test_the_commands_and_their_options_are_these() -> None:
         assert command is not None
         found[name] = " ".join(option.opts[0] for option in command.params)
     assert found == OPTIONS
+
+
+def test_the_commands_of_the_runtime_and_their_options_are_these() -> None:
+    group = commands.get_command(click.Context(commands), "dual")
+    assert isinstance(group, click.Group)
+    found = {
+        name: " ".join(option.opts[0] for option in command.params)
+        for name, command in group.commands.items()
+    }
+    assert found == DUAL

@@ -49,6 +49,10 @@ class SegmentSeen(StrictModel):
     upper_limit: float | None = None
     lower_limit: float | None = None
     """The queue lengths L_up and L_down at which it would switch."""
+    interval_ms: float | None = None
+    """T: of its micro-batches, as operation stream."""
+    schedule_ms: float | None = None
+    """t_s: what scheduling one micro-batch takes."""
 
 
 class Seen(Report):

@@ -18,6 +18,7 @@ from streamgauge.channels.base import Channel, Connector
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import Master, is_local, spark_env
 from streamgauge.errors import ExperimentError
+from streamgauge.measure.components import OwnParts, of_micro_batches
 from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
@@ -278,6 +279,12 @@ class SparkSystem(SparkBase):
     @property
     def pause_us(self) -> int:
         return self.trigger
+
+    def own_parts(self, diagnostics: Diagnostics, rate_per_s: float) -> OwnParts:
+        batches = [BatchProgress.model_validate(batch) for batch in diagnostics]
+        totals = [batch.total_ms for batch in batches]
+        computed = [batch.compute_ms for batch in batches]
+        return of_micro_batches(totals, computed, self.trigger / 1_000, rate_per_s)
 
     def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:
         return spark_limits(
