@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from streamgauge.dual.api import Running, run
     from streamgauge.dual.model.latency import Paradigm
-    from streamgauge.dual.pipeline import Operation, Pipeline
+    from streamgauge.dual.pipeline import Operation, Pipeline, load_pipeline
     from streamgauge.dual.settings import DualSettings
 
 _NAMES = {
@@ -21,9 +21,10 @@ _NAMES = {
     "Paradigm": "model.latency",
     "Pipeline": "pipeline",
     "Running": "api",
+    "load_pipeline": "pipeline",
     "run": "api",
 }
-__all__ = ["DualSettings", "Operation", "Paradigm", "Pipeline", "Running", "run"]
+__all__ = ["DualSettings", "Operation", "Paradigm", "Pipeline", "Running", "load_pipeline", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +13,13 @@ import click
 
 from streamgauge.cli import completion, options
 from streamgauge.cli.terminal import Session
-from streamgauge.errors import ComponentError, UsageError
+from streamgauge.errors import UsageError
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from streamgauge.dual.explaining import Explanation
+    from streamgauge.dual.reports import Report
 
 REPORTS = "reports.ndjson"
 """What a runtime that is used as a library writes."""
@@ -121,6 +126,15 @@ def _names(_: click.Context, __: click.Parameter, given: str) -> str | list[str]
     return names
 
 
+def _duration_us(_: click.Context, __: click.Parameter, given: str | None) -> int | None:
+    from streamgauge.units import parse_duration_us
+
+    try:
+        return None if given is None else parse_duration_us(given)
+    except ValueError as error:
+        raise UsageError(f"`--duration {given}`: {error}", fix="such as `10 min`") from None
+
+
 @command.command("run")
 @click.argument("file", metavar="FILE.py", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--source", required=True, metavar="TOPIC", help="Topic to read from.")
@@ -144,6 +158,15 @@ def _names(_: click.Context, __: click.Parameter, given: str) -> str | list[str]
     help="Where the pipeline is divided: where it pays, after every operation, nowhere, or after "
     "the named operations.",
 )
+@click.option(
+    "--master",
+    default="local[16]",
+    show_default=True,
+    help="Spark master; a data stream needs a task slot for every partition, not a core.",
+)
+@click.option(
+    "--duration", callback=_duration_us, metavar="TIME", help="End after it, such as `10 min`."
+)
 @click.pass_obj
 def run(
     session: Session,
@@ -153,6 +176,8 @@ def run(
     brokers: str,
     checkpoint: Path,
     cuts: str | list[str],
+    master: str,
+    duration: int | None,
 ) -> None:
     """Run the pipeline that FILE.py defines until Ctrl-C.
 
@@ -161,11 +186,53 @@ def run(
     """
     from streamgauge import dual
 
-    if not file.is_file():
-        raise UsageError(f"there is no file {file}", fix="give a Python file with a pipeline")
-    run_file = getattr(dual, "run_file", None)
-    if run_file is None:
-        raise ComponentError("this version of streamgauge has no runtime for pipelines yet")
-    session.note(f"running {file.name}: {source} → {sink}; Ctrl-C ends it")
-    session.note(f"what it does and why: streamgauge dual explain {checkpoint}")
-    run_file(file, source=source, sink=sink, brokers=brokers, checkpoint=checkpoint, cuts=cuts)
+    pipeline = dual.load_pipeline(file)
+    session.note(f"starting Spark ({master})")
+    with tempfile.TemporaryDirectory(prefix="streamgauge-dual-") as scratch:
+        spark = _spark(Path(scratch), master, session)
+        session.note(f"running `{pipeline.name}`: {source} → {sink}; Ctrl-C ends it")
+        session.note(f"what it does and why: streamgauge dual explain {checkpoint}")
+        dual.run(
+            pipeline,
+            source=source,
+            sink=sink,
+            brokers=brokers,
+            checkpoint=checkpoint,
+            cuts=cuts,
+            session=spark,
+            seconds=None if duration is None else duration / 1e6,
+            on_report=lambda report: _show(session, report),
+        )
+
+
+def _spark(scratch: Path, master: str, session: Session) -> SparkSession:
+    """With Spark's Kafka connector, which is fetched at the first use."""
+    from streamgauge.compute.java import find_java
+    from streamgauge.compute.session import is_local, open_session
+    from streamgauge.dual.spark.session import SETTINGS
+    from streamgauge.processes.launcher import Launcher
+    from streamgauge.services.jars import have_jars
+
+    os.environ.update(find_java().env(scratch))
+    jars = [str(jar) for jar in have_jars("spark-kafka-connector", Launcher({}), session.note)]
+    conf = {**SETTINGS, "spark.driver.extraClassPath": ":".join(jars)}
+    conf["spark.sql.shuffle.partitions"] = "2"
+    if not is_local(master):
+        conf["spark.jars"] = ",".join(jars)
+    spark = open_session("streamgauge dual", master, scratch, conf)
+    # A query that is stopped in the middle of its work logs the traces of all of its tasks.
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def _show(session: Session, report: Report) -> None:
+    from streamgauge.dual.reports import Failed, Placed, Switched
+
+    if isinstance(report, Placed):
+        for segment in report.segments:
+            session.note(f"{', '.join(segment.operations)}: {segment.paradigm.value}")
+    elif isinstance(report, Switched):
+        gap = "" if report.gap_ms is None else f", gap {report.gap_ms / 1_000:.2f} s"
+        session.note(f"{', '.join(report.operations)}: now {report.paradigm.value}{gap}")
+    elif isinstance(report, Failed):
+        session.note(f"{', '.join(report.operations)}: failed and started again: {report.failure}")
