@@ -37,6 +37,7 @@ WORDS = "abcdefghij"
 DROPPED = "d"
 RATE = 3_000
 PARTITIONS = 2
+QUIET_S, PATIENCE_S = 3.0, 60.0
 CASES: list[tuple[bool, Any]] = [
     (False, "none"),
     (True, "none"),
@@ -77,11 +78,13 @@ def pipeline(stateful: bool) -> dual.Pipeline:
 class Found:
     """What a run has shown."""
 
-    sent: int
     switches: int
+    sent: int = 0
     missing: int = 0
     extra: int = 0
     wrong: int = 0
+    surplus: int = 0
+    """Of a count: what it is too high, or too low."""
     failures: int = 0
     gaps_ms: tuple[float, ...] = ()
 
@@ -134,16 +137,27 @@ class Case:
         self.folder = folder / name
         self.sender = Sender(brokers, self.source, seed)
 
-    def drained(self) -> None:
-        """Waits until no result has come for some time."""
+    def finished(self, found: Found) -> Found:
+        """Compares the results when they are right, or when none has come for a long time."""
         self.sender.stop()
-        deadline, before, quiet = time.monotonic() + 90, None, 0
-        while time.monotonic() < deadline and quiet < 20:
+        before, compared, changed_s = None, None, time.monotonic()
+        while time.monotonic() < changed_s + PATIENCE_S:
             time.sleep(0.25)
             now = self.topics.ends(self.sink, PARTITIONS)
-            quiet, before = (quiet + 1 if now == before and sum(now.values()) else 0), now
+            if now != before:
+                before, changed_s = now, time.monotonic()
+            elif time.monotonic() > changed_s + QUIET_S and now != compared:
+                compared = now
+                if self.compare(found).exact:
+                    break
+        return self.compare(found)
 
-    def check(self, found: Found) -> Found:
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.topics.close()
+
+    def compare(self, found: Found) -> Found:
+        found.sent = len(self.sender.lines)
         kept = [(n, w) for n, line in enumerate(self.sender.lines) for w in line.split()]
         kept = [one for one in kept if one[1] != DROPPED]
         rows = self._results()
@@ -153,12 +167,11 @@ class Case:
             found.missing = len(expected.keys() - last.keys())
             found.extra = len(last.keys() - expected.keys())
             found.wrong = sum(last.get(word, n) != n for word, n in expected.items())
+            found.surplus = sum(last.values()) - sum(expected.values())
         else:
             actual = Counter((row["id"], row["word"]) for row in rows)
             found.missing = sum((Counter(kept) - actual).values())
             found.extra = sum((actual - Counter(kept)).values())
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.topics.close()
         return found
 
     def _results(self) -> list[dict[str, Any]]:
@@ -198,18 +211,15 @@ def with_switches(session: SparkSession, brokers: str, seed: int, folder: Path) 
     for _ in range(switches):
         time.sleep(chance.uniform(0.2, 3.0))
         switch_one(run, chance)
-    case.drained()
+    found = case.finished(Found(switches))
     run.stop()
     gaps = [r.gap_ms for r in reports if r.event == "dual-switched"]  # type: ignore[attr-defined]
-    found = Found(
-        len(case.sender.lines),
-        switches,
-        failures=sum(report.event == "dual-failed" for report in reports),
-        gaps_ms=tuple(gap for gap in gaps if gap is not None),
-    )
+    found.failures = sum(report.event == "dual-failed" for report in reports)
+    found.gaps_ms = tuple(gap for gap in gaps if gap is not None)
+    case.close()
     if run.failure is not None:
         raise run.failure
-    return case.check(found)
+    return found
 
 
 def with_kill(brokers: str, seed: int, folder: Path) -> Found:
@@ -248,12 +258,20 @@ def with_kill(brokers: str, seed: int, folder: Path) -> Found:
     for line in child.stdout:
         if line.startswith("ready" if kind != "queries" else "cancelled"):
             break
-    time.sleep(3)
-    case.drained()
+    found = case.finished(Found(switches))
     child.stdin.write("stop\n")
     child.stdin.close()
     child.wait(60)
-    return case.check(Found(len(case.sender.lines), switches))
+    case.close()
+    return found
+
+
+class _Printed(list[Report]):
+    """Reports for the log of the process."""
+
+    def append(self, report: Report) -> None:
+        if report.event != "dual-seen":
+            print(report.event, report.model_dump_json(), file=sys.stderr, flush=True)
 
 
 @dataclass
@@ -273,7 +291,7 @@ def child(arguments: list[str]) -> None:
     again = Path(folder).exists()
     session = open_session(Path(folder).parent / f"spark-{secrets.token_hex(3)}")
     given = _Given(brokers, source, sink, Path(folder), stateful, cuts)
-    run = running(session, given, [])
+    run = running(session, given, _Printed())
     print("ready", flush=True)
     chance, stopping = random.Random(int(seed)), threading.Event()
     threading.Thread(target=lambda: (sys.stdin.readline(), stopping.set()), daemon=True).start()
