@@ -132,6 +132,7 @@ ENTRY_POINTS = {
         "gaming.aggregation",
         "gaming.join",
         "gaming.nested",
+        "wordcount",
     ],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
     "streamgauge.services": ["kafka", "postgresql"],
