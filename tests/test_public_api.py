@@ -133,6 +133,7 @@ ENTRY_POINTS = {
         "gaming.join",
         "gaming.nested",
         "grep",
+        "pi",
         "wordcount",
         "yahoo",
     ],
