@@ -133,12 +133,13 @@ ENTRY_POINTS = {
         "gaming.join",
         "gaming.nested",
         "grep",
+        "pi",
         "wordcount",
         "yahoo",
     ],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
     "streamgauge.services": ["kafka", "postgresql"],
-    "streamgauge.systems": ["none", "program", "simulated", "spark", "spark-realtime"],
+    "streamgauge.systems": ["dual", "none", "program", "simulated", "spark", "spark-realtime"],
 }
 
 EXIT_CODES = {
@@ -168,7 +169,7 @@ OPTIONS = {
 
 DUAL = {
     "explain": "run --runs-dir --json",
-    "run": "file --source --sink --brokers --checkpoint --cuts",
+    "run": "file --source --sink --brokers --checkpoint --cuts --master --duration",
 }
 
 

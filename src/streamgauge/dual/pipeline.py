@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -67,17 +67,17 @@ class Pipeline:
 def load_pipeline(file: Path) -> Pipeline:
     """The pipeline that a Python file defines."""
     if not file.is_file():
-        raise StreamgaugeError(f"there is no file {file}", fix="give a Python file with a pipeline")
+        raise UsageError(f"there is no file {file}", fix="give a Python file with a pipeline")
     # Beside the file there may be modules that it imports.
     sys.path.insert(0, str(file.resolve().parent))
     try:
         defined = runpy.run_path(str(file))
     except Exception as error:
         cause = f"{file} cannot be loaded: {type(error).__name__}: {error}"
-        raise StreamgaugeError(cause, fix="correct the file") from error
+        raise UsageError(cause, fix="correct the file") from error
     found = [one for one in defined.values() if isinstance(one, Pipeline)]
     if len({id(one) for one in found}) != 1:
-        raise StreamgaugeError(
+        raise UsageError(
             f"{file} defines {len(found)} pipelines", fix="define exactly one: dual.Pipeline(name)"
         )
     return found[0]

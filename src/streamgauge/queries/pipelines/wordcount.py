@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import Field
 
 from streamgauge.compute.tasks import spread
 from streamgauge.dual.pipeline import Operation
-from streamgauge.events.sources import LINE
+from streamgauge.events.sources import LINE, NUMBER
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
 from streamgauge.queries.base import EVENT, Input, ResultShape
 from streamgauge.queries.pipelines.base import running_counts
+from streamgauge.queries.pipelines.state import events_to_fill, pieces_sql
 from streamgauge.queries.pipelines.text import LinesQuery, by_line
 from streamgauge.queries.replay import Replay, Slice
+from streamgauge.units import ByteCount
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,16 +34,33 @@ _WORDS = f"{WORD} string, {LATEST_EVENT_TIME} timestamp, {EVENT} bigint"
 class WordCountQuery(LinesQuery):
     """The number of each word so far; words are what stands between blanks."""
 
+    state: ByteCount = Field(
+        default=0, le=1 << 40, description="size of a text that the counting operator keeps besides"
+    )
+
     @property
     def inputs(self) -> Mapping[str, Input]:
-        return {"sentences": self.lines_stream(numbered=False)}
+        return {"sentences": self.lines_stream(numbered=self.state > 0)}
 
     @property
     def shape(self) -> ResultShape:
         return ResultShape(keys=(WORD,))
 
     def operations(self, **fixed: Any) -> Sequence[Operation]:  # noqa: ARG002
-        return (Operation("split", _split), Operation("count", _count))
+        return (Operation("split", self._split), Operation("count", _count))
+
+    def _split(self, events: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        words, time = F.split(LINE, " "), F.col(EVENT_TIME)
+        if self.state:
+            brings = F.col(NUMBER) < events_to_fill(self.state)
+            pieces = F.expr(pieces_sql(self.state, NUMBER))
+            words = F.when(brings, F.concat(words, pieces)).otherwise(words)
+            # Pieces have no time, by which they are told from words behind the count.
+            time = F.when(~F.startswith(F.col(WORD), F.lit(" ")), time).alias(EVENT_TIME)
+        exploded = events.select(F.explode(words).alias(WORD), EVENT_TIME)
+        return exploded.where(F.col(WORD) != "").select(WORD, time)
 
     def prefixes(self, **streams: DataFrame) -> DataFrame:
         words = streams[self.stream].mapInArrow(_split_by_arrow, _WORDS)
@@ -59,19 +79,14 @@ class WordCountQuery(LinesQuery):
         return totals.select(WORD, COUNT, F.timestamp_micros("latest_us").alias(LATEST_EVENT_TIME))
 
 
-def _split(events: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    words = F.explode(F.split(LINE, " ")).alias(WORD)
-    return events.select(words, EVENT_TIME).where(f"{WORD} <> ''")
-
-
 def _count(words: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
-    return words.groupBy(WORD).agg(
+    counts = words.groupBy(WORD).agg(
         F.count("*").alias(COUNT), F.max(EVENT_TIME).alias(LATEST_EVENT_TIME)
     )
+    # A condition on the word itself would be pushed below the count, and keep pieces out of it.
+    return counts.where(F.col(LATEST_EVENT_TIME).isNotNull())
 
 
 def _split_by_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
