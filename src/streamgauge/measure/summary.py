@@ -226,15 +226,6 @@ class Published(_Figures):
     derived: DerivedFigure | None = Field(default=None, description="if `figure` is none of ours")
 
 
-class Scale(_Figures):
-    """The measured maximum that rates are shares of, and the published one that it stands for."""
-
-    settings: dict[str, object] = Field(default={}, description="whose maximum it is")
-    maximum_per_s: float
-    published_per_s: float | None = None
-    factor: float | None = Field(default=None, description="measured by published")
-
-
 class _Head(_Figures):
     """The first fields of every summary: the run, its verdict, and how to repeat it."""
 
@@ -315,6 +306,14 @@ class SearchFigures(_Figures):
     failed: float | None = Field(default=None, description="lowest rate that failed")
     tries: list[Try] = Field(default=[], description="every probe of the search, in order")
     confidence: str = Field(default="", description="of the maximum, as a sentence")
+
+
+class Scale(SearchFigures):
+    """The search whose maximum rates are shares of, and the published rate that it stands for."""
+
+    settings: dict[str, object] = Field(default={}, description="whose maximum it is")
+    published_per_s: float | None = None
+    factor: float | None = Field(default=None, description="the maximum by the published rate")
 
 
 class TrialSummary(SearchFigures, MeasuredFigures, _Head):

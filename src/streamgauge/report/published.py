@@ -26,7 +26,7 @@ def scale_text(scale: Scale) -> str:
     """`Rates are shares of the maximum of query yahoo, system spark: 61,000/s …`."""
     text = (
         f"Rates are shares of the maximum of {case_label(scale.settings)}, measured in this run: "
-        f"{writing.rate(scale.maximum_per_s)}."
+        f"{writing.or_nothing(scale.maximum_sustainable_per_s, writing.rate)}."
     )
     if scale.published_per_s is None or scale.factor is None:
         return text

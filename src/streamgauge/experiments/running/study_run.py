@@ -96,7 +96,7 @@ class StudyRun:
             if found.maximum_sustainable_per_s is None or void_in is not None:
                 self._add(FinishedTrial(group.cases[0], 1, None, found), void_in)
                 return
-            scale = scale_of(group, found.maximum_sustainable_per_s)
+            scale = scale_of(group, found)
         for place, (case, repetition) in enumerate(trials):
             # The maximum of another system is no figure of this one.
             own = found if group.reference is group else None
@@ -134,7 +134,7 @@ class StudyRun:
                 return
             rate = None
             if case.share is not None and trial.scale is not None:
-                rate = case.share * trial.scale.maximum_per_s
+                rate = case.share * (trial.scale.maximum_sustainable_per_s or 0.0)
             plan = plan_at(case.experiment, self.study.base, rate)
             state = self.new_state()
             state.varied, state.repetition = case.varied, trial.repetition

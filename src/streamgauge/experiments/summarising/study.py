@@ -48,15 +48,16 @@ class FinishedTrial:
     """What its share is a share of."""
 
 
-def scale_of(group: Group, maximum_per_s: float) -> Scale:
-    """The maximum that the rates of a group are shares of, beside the published one."""
+def scale_of(group: Group, search: SearchResult) -> Scale:
+    """The search whose maximum the rates of a group are shares of, beside the published rate."""
     experiment = group.reference.experiment
     published = experiment.search.published.get(experiment.workload.query)
+    maximum = search.maximum_sustainable_per_s
     return Scale(
         settings={QUERY: experiment.workload.query, SYSTEM: experiment.system.name},
-        maximum_per_s=maximum_per_s,
+        **_search_figures(search),
         published_per_s=published,
-        factor=round(maximum_per_s / published, 4) if published else None,
+        factor=round(maximum / published, 4) if published and maximum else None,
     )
 
 
