@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from streamgauge.dual.decider import Decider
 from streamgauge.dual.decision import Action, OperationDecision, Standing
+from streamgauge.dual.model.interval import commit_interval_s
 from streamgauge.dual.model.latency import Paradigm
 from streamgauge.dual.monitoring import Batch, Counts, SegmentMonitor
 from streamgauge.dual.reports import Decided, Failed, Place, Placed, Report, Seen, SegmentSeen
@@ -160,7 +161,7 @@ class Runtime:
         committed: dict[int, int] | None = None,
     ) -> None:
         one, segment = self.active[place], self.active[place].segment
-        seconds = interval_s if paradigm is Paradigm.OPERATION else self._commit_s(segment)
+        seconds = interval_s if paradigm is Paradigm.OPERATION else self._commit_s(one)
         one.run = Run(
             segment,
             Trigger(paradigm, seconds),
@@ -186,8 +187,12 @@ class Runtime:
         }
         return segment.messages(position(self._topics, segment, ours, begin, committed))
 
-    def _commit_s(self, segment: Segment) -> float:
-        return self._settings.commit_s if segment.stateful else COMMIT_S
+    def _commit_s(self, one: Active) -> float:
+        if not one.segment.stateful:
+            return COMMIT_S
+        known = one.monitor.estimates
+        chosen_s = commit_interval_s(known.arrival.value, known.operation_speed.value)
+        return self._settings.commit_s or chosen_s
 
     def _out(self, one: Active) -> int:
         """Partitions of its sink."""

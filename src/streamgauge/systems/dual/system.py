@@ -38,8 +38,10 @@ class DualSystem(SparkBase):
         default=0.2, gt=0, lt=1, description="how far a queue must be beyond the limit of a switch"
     )
     minimum_stay: DurationUs = Field(default=10_000_000, description="in a paradigm")
-    commit: DurationUs = Field(
-        default=30_000_000, ge=1_000_000, description="between two commits of a data stream"
+    commit: DurationUs | None = Field(
+        default=None,
+        ge=1_000_000,
+        description="between two commits of a data stream; default: by the load, 10 s to 5 min",
     )
     shortest_interval: DurationUs = Field(default=100_000, gt=0, description="of micro-batches")
     longest_interval: DurationUs = Field(default=5_000_000, gt=0, description="of micro-batches")
@@ -68,7 +70,7 @@ class DualSystem(SparkBase):
         return DualSettings(
             hysteresis=self.hysteresis,
             minimum_stay_s=self.minimum_stay / 1e6,
-            commit_s=self.commit / 1e6,
+            commit_s=None if self.commit is None else self.commit / 1e6,
             shortest_interval_s=self.shortest_interval / 1e6,
             longest_interval_s=self.longest_interval / 1e6,
             fixed=self.fixed,
