@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -346,23 +347,26 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--brokers", help="default: one is started")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="streamgauge-exactness-"))
     found: list[Found] = []
-    with Guard() as guard:
-        launcher = Launcher(guard.env)
-        broker_folder = guard.scratch / "broker"
-        with KafkaBroker(folder=broker_folder, logs=folder, launcher=launcher) as broker:
-            for number in range(given.kills):
-                seed = given.first_seed + number
-                found.append(with_kill(broker.address, seed, folder))
-                print(f"kill {number}, seed {seed}: {found[-1]}", flush=True)
-            session = open_session(folder / "spark") if given.runs else None
-            for number in range(given.runs):
-                assert session is not None
-                seed = given.first_seed + number
-                found.append(with_switches(session, broker.address, seed, folder))
-                print(f"run {number}, seed {seed}: {found[-1]}", flush=True)
+    with ExitStack() as stack:
+        brokers = given.brokers
+        if brokers is None:
+            guard = stack.enter_context(Guard())
+            place, launcher = guard.scratch / "broker", Launcher(guard.env)
+            broker = KafkaBroker(folder=place, logs=folder, launcher=launcher)
+            brokers = stack.enter_context(broker).address
+        seeds = range(given.first_seed, given.first_seed + max(given.runs, given.kills))
+        for seed in seeds[: given.kills]:
+            found.append(with_kill(brokers, seed, folder))
+            print(f"kill, seed {seed}: {found[-1]}", flush=True)
+        session = open_session(folder / "spark") if given.runs else None
+        for seed in seeds[: given.runs]:
+            assert session is not None
+            found.append(with_switches(session, brokers, seed, folder))
+            print(f"switches, seed {seed}: {found[-1]}", flush=True)
     shutil.rmtree(folder, ignore_errors=True)
     exact, switches = sum(one.exact for one in found), sum(one.switches for one in found)
     gaps = sorted(gap for one in found for gap in one.gaps_ms)
