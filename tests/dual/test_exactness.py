@@ -1,4 +1,4 @@
-"""A pipeline that is killed and one that switches, for real; more of them: `tests.dual.exactness`."""
+"""A pipeline that is killed and one that switches, for real; `tests.dual.exactness` has more."""
 
 from __future__ import annotations
 
