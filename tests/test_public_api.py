@@ -125,6 +125,7 @@ RESULT = {"exit_code", "path", "read", "report", "series", "summary", "trials"}
 ENTRY_POINTS = {
     "console_scripts": ["streamgauge"],
     "streamgauge.channels": ["direct", "kafka"],
+    "streamgauge.faults": ["kill", "pause", "restart", "slow"],
     "streamgauge.policies": ["combined", "count", "time"],
     "streamgauge.queries": [
         "espbench.ingestion",

@@ -21,6 +21,7 @@ from streamgauge.driver.sink import SinkStatus
 from streamgauge.errors import ExperimentError
 from streamgauge.models import StrictModel
 from streamgauge.processes.roles import Role
+from streamgauge.processes.targets import Target
 from streamgauge.queries.base import ResultShape
 from streamgauge.queries.own import QueryConfig
 
@@ -39,6 +40,8 @@ class Connector(NamedTuple):
     """How results get out of it."""
     jars: str = ""
     """The set of jars in the lock file that a system on the JVM needs for it."""
+    targets: tuple[str, ...] = ()
+    """Processes that the system has with this connector only, by role."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,11 @@ class Channel(StrictModel):
                     "appended it, and this channel has no broker",
                     fix="use `channel: {name: kafka, timestamps: LogAppendTime}`",
                 )
+
+    @property
+    def targets(self) -> dict[str, Target]:
+        """What faults can be done to, of the driver's side and of its services."""
+        return {}
 
     @abstractmethod
     def open(self, context: ChannelContext) -> OpenChannel:

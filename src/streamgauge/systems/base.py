@@ -20,6 +20,7 @@ from streamgauge.measure.limits import Evidence, limits
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
 from streamgauge.processes.launcher import Launcher
+from streamgauge.processes.targets import PROGRAM, Nature, Target
 from streamgauge.queries.base import OutputMode, Query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.running import Diagnostics, RunningSystem
@@ -114,6 +115,11 @@ class System(StrictModel):
             return never("the query measures senders and broker, without a system")
         missing = not_yet(f"the query has no implementation for `{cls.kind}`")
         return YES if cls.kind in query.kinds else missing
+
+    def targets(self, connector: Connector) -> dict[str, Target]:
+        """The processes that faults can be done to, by role."""
+        others = {role: Target(Nature.PROCESS) for role in connector.targets}
+        return {PROGRAM: Target(Nature.PROCESS), **others}
 
     @property
     def pause_us(self) -> int:

@@ -12,6 +12,7 @@ import psutil
 from streamgauge.errors import ComponentError
 from streamgauge.processes.component import Component, Message
 from streamgauge.processes.roles import RoleProcess
+from streamgauge.processes.targets import PROGRAM
 
 if TYPE_CHECKING:
     from streamgauge.systems.base import Assignment
@@ -20,8 +21,6 @@ Tell = Callable[[str], None]
 Diagnostics = list[dict[str, int]]
 """What the system reports of its own work: used for advice on tuning, never for a figure."""
 END_TIMEOUT_S = 60.0
-MAIN = "main"
-"""The role of the process that runs the query."""
 
 
 class RunningSystem(ABC):
@@ -140,7 +139,7 @@ class RunningProgram(KillAndPause, RunningSystem):
 
     @property
     def processes(self) -> list[RoleProcess]:
-        program = RoleProcess(MAIN, self._program.name, self._program.pid, self._program.site)
+        program = RoleProcess(PROGRAM, self._program.name, self._program.pid, self._program.site)
         return [*([program] if self._program.alive else []), *self._service_processes()]
 
     @property

@@ -33,6 +33,7 @@ from streamgauge.events.sources import LINE, NUMBER
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component
 from streamgauge.processes.roles import Role
+from streamgauge.processes.targets import Nature, Target
 from streamgauge.units import DurationUs, WholeNumber
 
 PROCESSES = "streamgauge.channels.kafka.processes"
@@ -110,6 +111,11 @@ class KafkaChannel(Channel):
             if self.format == "lines" and not {NUMBER, LINE} <= set(stream.source.schema.names):
                 problem = f"`lines` is for events with `{NUMBER}` and `{LINE}`; `{name}` has others"
                 raise ExperimentError("channel.format", problem, fix="use json or csv")
+
+    @property
+    def targets(self) -> dict[str, Target]:
+        given = "" if self.brokers is None else "the brokers of `channel.brokers` are not ours"
+        return {"broker": Target(Nature.SERVICE, given)}
 
     def open(self, context: ChannelContext) -> OpenChannel:
         brokers = self.brokers or context.service(SERVICE)

@@ -11,10 +11,12 @@ from pydantic import BaseModel, ValidationError
 
 from streamgauge import plugins
 from streamgauge.channels.base import Channel, Connector
+from streamgauge.disturb.section import PlannedFault
 from streamgauge.driver.config import Load, LoadConfig, PolicyConfig
 from streamgauge.driver.observations import Basis
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import Source
+from streamgauge.experiments.planning.faults import planned_faults
 from streamgauge.experiments.planning.loads import built, ends_at, load_of, policy_of
 from streamgauge.experiments.planning.model import Experiment, Named
 from streamgauge.experiments.planning.validation import explained, unknown_key, validated
@@ -43,6 +45,8 @@ class Plan:
     channel: Channel
     connector: Connector
     """The system's end of the channel."""
+    faults: tuple[PlannedFault, ...] = ()
+    """In the order of time."""
     at_maximum: bool = False
     """Is the rate the maximum that a search has found, or more?"""
 
@@ -104,6 +108,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         policy=policy,
         channel=channel,
         connector=connector,
+        faults=planned_faults(experiment, system, channel, connector, query),
     )
 
 

@@ -22,6 +22,7 @@ from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component, module_argv
+from streamgauge.processes.targets import Nature, Target
 from streamgauge.queries.base import Query
 from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import YES, Capability, System, SystemContext, not_yet
@@ -30,6 +31,7 @@ from streamgauge.systems.spark.advice import SparkEvidence, spark_limits
 from streamgauge.systems.spark.progress import BatchProgress
 from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
+PYTHON_WORKER = "python worker"
 Conf = dict[str, str | int | float | bool]
 _STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -119,14 +121,31 @@ class SparkBase(System):
                 fix="leave one of them out; `--set system.master=null` removes that of a file",
             )
         # Program and executor are one process, whose threads only the master's name counts.
-        one_jvm = self.url == "local" or self.url.startswith("local[")
-        if self.cores is not None and self.cluster is None and one_jvm:
+        if self.cores is not None and not self._has_executors:
             raise ExperimentError(
                 "system.cores",
                 f"has no effect with the master `{self.url}`",
                 fix=f"leave it out, and set `system.master=local[{self.cores}]`",
             )
         return self
+
+    def targets(self, connector: Connector) -> dict[str, Target]:
+        one_jvm = "" if self._has_executors else f"with `{self.url}` the program is the executor"
+        none = "" if self.cluster else "there is no cluster of ours: set `system.cluster`"
+        if self._has_executors and not self.runs_here:
+            one_jvm = "the executors are on other machines"
+        return {
+            **super().targets(connector),
+            "executor": Target(Nature.PROCESS, one_jvm),
+            "worker": Target(Nature.PROCESS, none),
+            "master": Target(Nature.PROCESS, none),
+        }
+
+    @property
+    def _has_executors(self) -> bool:
+        """Whether tasks run in processes of their own."""
+        one_jvm = self.url == "local" or self.url.startswith("local[")
+        return self.cluster is not None or not one_jvm
 
     def start(self, context: SystemContext) -> RunningSystem:
         services = ExitStack()
@@ -241,6 +260,7 @@ class SparkSystem(SparkBase):
             "streamgauge.systems.spark.direct:DirectConnector",
             source="Arrow Flight from the driver's queues, through a Python streaming data source",
             sink="foreachBatch, toArrow, Arrow Flight to the driver's sink",
+            targets=(PYTHON_WORKER,),
         ),
         "kafka": Connector(
             "streamgauge.systems.spark.kafka:KafkaConnector",

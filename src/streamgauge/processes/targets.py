@@ -1,0 +1,26 @@
+"""What faults can be done to: the targets that systems, channels and services have."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+PROGRAM = "program"
+"""The process that runs the query."""
+
+
+class Nature(str, Enum):
+    """What a target is."""
+
+    PROCESS = "a process of the system"
+    SERVICE = "a service of this run"
+    CONNECTION = "a connection"
+    CHECKPOINT = "the checkpoint"
+
+
+class Target(NamedTuple):
+    """Something that a fault can be done to, by a name such as `executor`."""
+
+    nature: Nature
+    why_not: str = ""
+    """Why it does not exist with these settings; empty: it exists."""
