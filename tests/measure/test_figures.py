@@ -46,6 +46,7 @@ NOT_FIGURES = {
     "tries": "the steps of a search",
     "TIME.growing": "whether the mean has a meaning",
     "validation.values_compared": "whether there was an oracle",
+    "recovery.faults": "each fault by itself; the worst of them is the figure",
     "cases": "the spread of figures over trials, by their names in the registry",
     "published": "the values of the figure that an entry names",
 }

@@ -42,6 +42,14 @@ class Connector(NamedTuple):
     """The set of jars in the lock file that a system on the JVM needs for it."""
     targets: tuple[str, ...] = ()
     """Processes that the system has with this connector only, by role."""
+    guarantee: str = ""
+    """The delivery guarantee that the system claims after faults; empty: none."""
+    guarantee_by_name: str = ""
+    """The same where a delivery that comes again counts once; empty: as without."""
+
+    def claims(self, channel: Channel) -> str:
+        """The delivery guarantee that the system claims on that channel."""
+        return (channel.delivers_once and self.guarantee_by_name) or self.guarantee
 
 
 @dataclass(frozen=True)
@@ -130,6 +138,10 @@ class OpenChannel(ABC):
     def close(self) -> None:
         """Stops everything that was started."""
 
+    def cut_connection(self, target: str, for_s: float) -> None:
+        """Ends a connection of the system and refuses new ones for so long."""
+        raise NotImplementedError(f"{target}, {for_s} s")
+
     def roles(self) -> dict[str, Role]:
         """The processes of the driver's side, for the monitor."""
         return {}
@@ -166,6 +178,11 @@ class Channel(StrictModel):
                     "appended it, and this channel has no broker",
                     fix="use `channel: {name: kafka, timestamps: LogAppendTime}`",
                 )
+
+    @property
+    def delivers_once(self) -> bool:
+        """Whether a delivery of results that comes again counts once."""
+        return False
 
     @property
     def targets(self) -> dict[str, Target]:

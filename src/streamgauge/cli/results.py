@@ -65,6 +65,7 @@ def show(session: Session, summary: Summary, report: Path) -> None:
         _rates(session, summary)
         _latency(session, summary)
         _validation(session, summary)
+        _recovery(session, summary)
         _resources(session, summary)
     _limits(session, summary)
     if summary.warnings:
@@ -176,6 +177,30 @@ def _validation(session: Session, summary: TrialSummary) -> None:
     session.say(f"  compared with: {validation.oracle or 'nothing'}")
     for example in validation.examples:
         session.say(f"  such as {example}")
+
+
+_RECOVERY = ("detection", "outage", "reload", "replay", "catch_up", "p99_back", "recovery")
+
+
+def _recovery(session: Session, summary: TrialSummary) -> None:
+    found = summary.recovery
+    if found is None:
+        return
+    figures = {f"{name}_ms": FIGURES[f"recovery.{name}_ms"] for name in _RECOVERY}
+    rows = []
+    for fault in found.faults:
+        cells = [
+            writing.or_nothing(getattr(fault, name), one.write) for name, one in figures.items()
+        ]
+        if not fault.done:
+            cells = [f"not done: {fault.failed}", *[""] * (len(figures) - 1)]
+        elif not fault.recovered:
+            cells[-1] = "never"
+        rows.append((f"  {fault.name} at {fault.at_s:.1f} s", *cells))
+    session.say()
+    session.say_table(rows, "faults", *(figure.label for figure in figures.values()))
+    shown, claimed = found.guarantee_shown or "not known", found.guarantee_claimed or "nothing"
+    session.say(f"  delivery: {shown}; claimed: {claimed}; restarts: {found.restarts}")
 
 
 def _resources(session: Session, summary: TrialSummary) -> None:

@@ -13,22 +13,12 @@ from typing import ClassVar, Protocol
 
 from streamgauge.models import StrictModel
 from streamgauge.processes.roles import RoleProcess
-from streamgauge.processes.targets import Nature
+from streamgauge.processes.targets import Nature, Revived
 from streamgauge.units import DurationUs
 
 
 class FaultFailed(Exception):
     """The fault could not be done, as a sentence; the run goes on."""
-
-
-class Revived(Protocol):
-    """A process that is started again after it was ended: a service, a node of a cluster."""
-
-    def end(self, *, at_once: bool) -> None:
-        """Ends it, at once or in order; nobody takes this for a failure."""
-
-    def revive(self) -> None:
-        """Starts it again with its data, at its address; returns when it answers."""
 
 
 class Scene(Protocol):

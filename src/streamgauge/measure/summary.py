@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.errors import UsageError
+from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.unit import Unit
 from streamgauge.version import FORMAT_VERSION
 
@@ -288,6 +289,7 @@ class MeasuredFigures(_Figures):
     resources: dict[str, ResourceSummary] = {}
     limits: list[Limit] = Field(default=[], description="what limited the run, strongest first")
     ingestion: Ingestion | None = Field(default=None, description="of a run without a system")
+    recovery: Recovery | None = Field(default=None, description="of a run with faults")
 
 
 class SearchFigures(_Figures):
@@ -447,6 +449,14 @@ class Resources(_Figures):
         return _over_time(self.time_s, columns)
 
 
+class FaultWindow(_Figures):
+    """A fault as a report shades it: until the system had recovered, or to the end."""
+
+    start_s: float
+    end_s: float
+    label: str
+
+
 class Series(_Figures):
     """`RUN/series.json`: all series that a report draws."""
 
@@ -458,6 +468,7 @@ class Series(_Figures):
     pull: PullSeries = PullSeries()
     resources: Resources = Resources()
     ingestion: IngestionSeries = IngestionSeries()
+    faults: list[FaultWindow] = []
     append_times_ms: list[float] = Field(
         default=[], description="of the first messages after the warm-up, since the first of them"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 PROGRAM = "program"
 """The process that runs the query."""
@@ -16,6 +16,16 @@ class Nature(str, Enum):
     SERVICE = "a service of this run"
     CONNECTION = "a connection"
     CHECKPOINT = "the checkpoint"
+
+
+class Revived(Protocol):
+    """A process that is started again after it was ended: a service, a node of a cluster."""
+
+    def end(self, *, at_once: bool) -> None:
+        """Ends it, at once or in order; nobody takes this for a failure."""
+
+    def revive(self) -> None:
+        """Starts it again with its data, at its address; returns when it answers."""
 
 
 class Target(NamedTuple):

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, Literal
 
 from streamgauge import writing
-from streamgauge.measure.summary import Histogram, LatencySeries, Series
+from streamgauge.measure.summary import FaultWindow, Histogram, LatencySeries, Series
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis
 
 NO_RESULTS = "no results arrived"
@@ -50,12 +50,17 @@ def resource_charts(series: Series) -> list[Chart]:
     return [resource_chart(series, "cpu"), resource_chart(series, "memory")]
 
 
-def over_time(time_s: Sequence[float], warm_up_s: float) -> dict[str, Any]:
-    """What all charts over time have in common."""
+def over_time(
+    time_s: Sequence[float], warm_up_s: float, faults: Sequence[FaultWindow] = ()
+) -> dict[str, Any]:
+    """What all charts over time have in common: the axis, and what is shaded."""
     values = [round(at, 3) for at in time_s]
     return {
         "x": HorizontalAxis(label="time since the load started", unit="s", values=values),
-        "bands": [Band(start=0, end=warm_up_s, label="warm-up")] if warm_up_s else [],
+        "bands": [
+            *([Band(start=0, end=warm_up_s, label="warm-up")] if warm_up_s else []),
+            *(Band(start=one.start_s, end=one.end_s, label=one.label) for one in faults),
+        ],
         "group": "time",
     }
 
@@ -82,7 +87,7 @@ def latency_chart(series: Series) -> Chart:
             line("processing time p99", 4, dashed=True),
         ],
         empty=NO_RESULTS,
-        **over_time([latency.time_s[row] for row in rows], series.warm_up_s),
+        **over_time([latency.time_s[row] for row in rows], series.warm_up_s, series.faults),
     )
 
 
@@ -111,7 +116,7 @@ def singles_chart(series: Series) -> Chart:
         note=f"{text} in the order of their input; latencies.parquet has them all. Latencies below "
         f"{_LEAST_DRAWN_MS:g} ms are drawn there.",
         wide=True,
-        **over_time(singles.time_s, series.warm_up_s),
+        **over_time(singles.time_s, series.warm_up_s, series.faults),
     )
 
 
@@ -205,7 +210,7 @@ def pull_chart(series: Series) -> Chart:
             ChartSeries(label="offered", values=offered, colour=2),
         ],
         wide=True,
-        **over_time(pull.time_s, series.warm_up_s),
+        **over_time(pull.time_s, series.warm_up_s, series.faults),
     )
 
 
@@ -241,5 +246,5 @@ def resource_chart(series: Series, name: Literal["cpu", "memory", "network"]) ->
         definition=definition,
         axes=[axis],
         series=lines,
-        **over_time(series.resources.time_s, series.warm_up_s),
+        **over_time(series.resources.time_s, series.warm_up_s, series.faults),
     )

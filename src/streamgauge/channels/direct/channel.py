@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,8 @@ class DirectOffer(StrictModel):
     queues: dict[int, Endpoint]
     """By driver instance."""
     sink: Endpoint
+    by_name: bool = False
+    """Whether a delivery has a name, by which the sink knows one that comes again."""
 
 
 class DirectChannel(Channel):
@@ -40,6 +42,15 @@ class DirectChannel(Channel):
     certificate: Path | None = Field(default=None, description="PEM file, with private_key")
     private_key: Path | None = None
     token: str | None = Field(default=None, description="default: a random one")
+    sink: Literal["plain", "idempotent"] = Field(
+        default="plain",
+        description="idempotent: a batch of results that is delivered again after a fault counts "
+        "once",
+    )
+
+    @property
+    def delivers_once(self) -> bool:
+        return self.sink == "idempotent"
 
     def resolved(self, base: Path) -> DirectChannel:
         files = {"certificate": self.certificate, "private_key": self.private_key}
@@ -51,7 +62,7 @@ class DirectChannel(Channel):
         return Listen.checked(self.listen, self.certificate, self.private_key, self.token)
 
     def open(self, context: ChannelContext) -> OpenChannel:
-        channel = _OpenDirect(context, self._listen())
+        channel = _OpenDirect(context, self._listen(), by_name=self.delivers_once)
         try:
             channel.wait_until_ready(context.timeout_s)
         except BaseException:
@@ -61,7 +72,8 @@ class DirectChannel(Channel):
 
 
 class _OpenDirect(OpenChannel):
-    def __init__(self, context: ChannelContext, listen: Listen) -> None:
+    def __init__(self, context: ChannelContext, listen: Listen, *, by_name: bool) -> None:
+        self._by_name = by_name
         self._count_before = context.load.count_before
         self._sink: Component = context.start(
             "sink", PROCESSES, SinkProcessConfig(folder=context.results, listen=listen), "sink"
@@ -87,7 +99,8 @@ class _OpenDirect(OpenChannel):
             return Endpoint.model_validate(component.wait_for("ready", timeout_s)["endpoint"])
 
         queues = {number: endpoint(one) for number, one in enumerate(self._instances)}
-        offer = DirectOffer(queues=queues, sink=endpoint(self._sink))
+        sink = endpoint(self._sink)
+        offer = DirectOffer(queues=queues, sink=sink, by_name=self._by_name)
         self._offer = offer.model_dump(mode="json")
 
     @property

@@ -82,6 +82,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     if query.output_mode not in system.output_modes:
         mode = {"output_mode": system.output_modes[0]}
         query_config, query = query_config.model_copy(update=mode), query.model_copy(update=mode)
+    _require_restartable(experiment, system)
     channel = _part("channel", Channel, experiment.channel, base)  # type: ignore[type-abstract]
     channel = channel.resolved(base)
     connector = _connector(experiment, system, channel)
@@ -139,6 +140,16 @@ def _require_capable(experiment: Experiment, system: System, query: Query) -> No
             f"`{experiment.system.name}` cannot run `{experiment.workload.query}` "
             f"({can.support.value}): {can.reason}",
             fix="choose another query or system; `streamgauge list systems` shows what fits",
+        )
+
+
+def _require_restartable(experiment: Experiment, system: System) -> None:
+    can = system.powers.get("restart")
+    if system.restart.when == "always" and can is not None and not can:
+        raise ExperimentError(
+            "system.restart",
+            f"`{experiment.system.name}` cannot be restarted ({can.support.value}): {can.reason}",
+            fix="leave it out",
         )
 
 

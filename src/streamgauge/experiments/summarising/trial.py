@@ -13,9 +13,11 @@ from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.evidence import evidence
+from streamgauge.experiments.summarising.recovery import fault_windows, recovery
 from streamgauge.measure.calculate import Findings
 from streamgauge.measure.monitor import resource_series, resource_summary
 from streamgauge.measure.record import RunRecord, SourceRecord
+from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.summary import (
     InstanceSummary,
     MonitorCost,
@@ -105,17 +107,22 @@ def summarise_trial(
         ingestion=state.findings.ingestion_series,
         append_times_ms=state.findings.append_times_ms,
     )
+    recovered = None
+    if record is not None:
+        recovered = recovery(directory, record, state.findings.validation, resources)
+        series = series.model_copy(update={"faults": fault_windows(recovered, end_us / 1e6)})
     offered, drained = mean_rates(samples, end_us if record else None)
     if record:
         offered = round(sum(status.offered for status in record.instances) / (end_us / 1e6), 1)
     summary = TrialSummary(
         **state.head(experiment, directory),
-        **_judgement(plan, state),
+        **_judgement(plan, state, recovered),
         offered_per_s=offered,
         drained_per_s=drained,
         latency_ms=state.findings.latency,
         validation=state.findings.validation,
         ingestion=state.findings.ingestion,
+        recovery=recovered,
         input_hash=record.input_hash if record else "",
         parameters=flat_parameters(plan),
         driver=[_instance(status) for status in record.instances] if record else [],
@@ -139,13 +146,13 @@ def summarise_trial(
     return summary.model_copy(update={"thresholds": checked}), series
 
 
-def _judgement(plan: Plan, state: RunState) -> dict[str, Any]:
+def _judgement(plan: Plan, state: RunState, recovered: Recovery | None) -> dict[str, Any]:
     """Verdict and sustained, each with its reasons."""
     if state.record is None:
         reason = state.failure or "the run was interrupted before it ended"
         return {"verdict": Verdict.UNKNOWN, "reasons": [reason]}
     verdict, reasons = judge(state.record, state.findings.validation, plan.experiment.load.max_lag)
-    kept_up, causes = sustained(state.record)
+    kept_up, causes = sustained(state.record, recovered)
     if state.unmeasured and verdict is Verdict.UNKNOWN:
         reasons = [state.unmeasured]
     elif state.failure:

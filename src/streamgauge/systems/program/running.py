@@ -46,6 +46,10 @@ class StartedProgram(KillAndPause, RunningSystem):
             return []
         return [RoleProcess(PROGRAM, NAME, process.pid, process.site)]
 
+    @property
+    def failed(self) -> bool:
+        return self._process is not None and not self._process.alive
+
     def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
         connector: ProgramConnector = plugins.load_path(assignment.connector)(assignment)
         self._process = process = self._context.launcher.start(
@@ -122,6 +126,10 @@ class RunningAlready(RunningSystem):
     @property
     def processes(self) -> list[RoleProcess]:
         return [] if self._pid is None else [RoleProcess(PROGRAM, NAME, self._pid)]
+
+    @property
+    def failed(self) -> bool:
+        return self._pid is not None and not psutil.pid_exists(self._pid)
 
     def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
         """It reads already."""

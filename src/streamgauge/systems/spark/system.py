@@ -18,6 +18,7 @@ from streamgauge.channels.base import Channel, Connector
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import Master, is_local, spark_env
 from streamgauge.errors import ExperimentError
+from streamgauge.measure.guarantee import AT_LEAST_ONCE, EXACTLY_ONCE
 from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
@@ -28,10 +29,10 @@ from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import YES, Capability, System, SystemContext, not_yet
 from streamgauge.systems.running import Diagnostics, RunningProgram, RunningSystem
 from streamgauge.systems.spark.advice import SparkEvidence, spark_limits
+from streamgauge.systems.spark.members import EXECUTOR, PYTHON_WORKER, members
 from streamgauge.systems.spark.progress import BatchProgress
 from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
-PYTHON_WORKER = "python worker"
 Conf = dict[str, str | int | float | bool]
 _STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -136,7 +137,7 @@ class SparkBase(System):
             one_jvm = "the executors are on other machines"
         return {
             **super().targets(connector),
-            "executor": Target(Nature.PROCESS, one_jvm),
+            EXECUTOR: Target(Nature.PROCESS, one_jvm),
             "worker": Target(Nature.PROCESS, none),
             "master": Target(Nature.PROCESS, none),
         }
@@ -151,7 +152,7 @@ class SparkBase(System):
         services = ExitStack()
         if self.cluster is None:
             launch = self._with_jars(context)._launch(context)
-            return RunningProgram(launch, context.timeout_s, context.tell)
+            return RunningProgram(launch, context.timeout_s, context.tell, find=members)
         cluster = services.enter_context(
             SparkCluster(
                 workers=self.cluster.workers,
@@ -167,7 +168,15 @@ class SparkBase(System):
         at = {"master": cluster.url, "cluster": None, "shuffle_partitions": self.keyed_tasks}
         on_cluster = self.model_copy(update={**at, "conf": conf})
         launch = on_cluster._with_jars(context)._launch(context)
-        return RunningProgram(launch, context.timeout_s, context.tell, services, cluster.processes)
+        return RunningProgram(
+            launch,
+            context.timeout_s,
+            context.tell,
+            services,
+            cluster.processes,
+            find=members,
+            revived=cluster.revived,
+        )
 
     def _with_jars(self, context: SystemContext) -> SparkBase:
         """Jars of `spark.jars` alone are not seen by every class loader of the driver."""
@@ -261,12 +270,15 @@ class SparkSystem(SparkBase):
             source="Arrow Flight from the driver's queues, through a Python streaming data source",
             sink="foreachBatch, toArrow, Arrow Flight to the driver's sink",
             targets=(PYTHON_WORKER,),
+            guarantee=AT_LEAST_ONCE,
+            guarantee_by_name=EXACTLY_ONCE,
         ),
         "kafka": Connector(
             "streamgauge.systems.spark.kafka:KafkaConnector",
             source="topics, through Spark's Kafka source",
             sink="Spark's Kafka sink to a topic, as JSON",
             jars="spark-kafka-connector",
+            guarantee=AT_LEAST_ONCE,
         ),
     }
 
