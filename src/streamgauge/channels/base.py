@@ -139,7 +139,7 @@ class OpenChannel(ABC):
         """Stops everything that was started."""
 
     def cut_connection(self, target: str, for_s: float) -> None:
-        """Ends a connection of the system and refuses new ones for so long."""
+        """Breaks the calls of the system off that go on, and refuses new ones for so long."""
         raise NotImplementedError(f"{target}, {for_s} s")
 
     def roles(self) -> dict[str, Role]:

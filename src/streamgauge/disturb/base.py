@@ -31,7 +31,7 @@ class Scene(Protocol):
         """How it is started again, if anybody does."""
 
     def cut_connection(self, target: str, for_s: float) -> None:
-        """Ends the connection and refuses new ones for so long; returns when it is open again."""
+        """Breaks calls off that go on, and refuses new ones for so long; returns at once."""
 
     @property
     def checkpoint(self) -> Path:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from collections.abc import Callable
 from typing import ClassVar
 
 import psutil
@@ -16,6 +19,8 @@ from streamgauge.units import DurationUs, Share
 
 SLICE_S = 0.1
 """Of a slowed process: in each slice it is stopped for a part of the time."""
+MOST_DELAY_S = 2.0
+LOOK_EVERY_S = 0.001
 _PROCESSES = frozenset({Nature.PROCESS, Nature.SERVICE})
 
 
@@ -43,6 +48,7 @@ class Kill(Fault):
             again.end(at_once=True)
         else:
             act(victim, psutil.Process.kill)
+            wait_until(victim, psutil.STATUS_ZOMBIE)
         begun(victim.name)
         if again is not None:
             scene.wait(self.length / 1e6)
@@ -84,6 +90,7 @@ class Pause(LastingFault):
         victim = chosen(scene, target, draw)
         act(victim, psutil.Process.suspend)
         try:
+            wait_until(victim, psutil.STATUS_STOPPED)
             begun(victim.name)
             scene.wait(self.length / 1e6)
         finally:
@@ -115,11 +122,22 @@ class Slow(LastingFault):
             resume(victim)
 
 
-def act(victim: RoleProcess, how: object) -> None:
+def act(victim: RoleProcess, how: Callable[[psutil.Process], None]) -> None:
     try:
-        act_on(victim, how)  # type: ignore[arg-type]
+        act_on(victim, how)
     except ComponentError as error:
         raise FaultFailed(error.cause) from None
+
+
+def wait_until(victim: RoleProcess, state: str) -> None:
+    """A signal takes effect when the kernel gets to it; a process that is gone is dead."""
+    deadline_s = time.monotonic() + MOST_DELAY_S
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(victim.pid)
+        while process.status() not in (state, psutil.STATUS_ZOMBIE):
+            if time.monotonic() > deadline_s:
+                return
+            time.sleep(LOOK_EVERY_S)
 
 
 def resume(victim: RoleProcess) -> None:

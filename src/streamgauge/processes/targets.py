@@ -16,6 +16,7 @@ class Nature(str, Enum):
     SERVICE = "a service of this run"
     CONNECTION = "a connection"
     CHECKPOINT = "the checkpoint"
+    DISK = "the disk of the checkpoint"
 
 
 class Revived(Protocol):

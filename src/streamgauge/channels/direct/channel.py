@@ -18,9 +18,11 @@ from streamgauge.driver.sink import SinkStatus
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component
 from streamgauge.processes.roles import Role
+from streamgauge.processes.targets import Nature, Target
 
 PROCESSES = "streamgauge.channels.direct.processes"
 FINISH_TIMEOUT_S = 60.0
+SOURCE_CONNECTION, SINK_CONNECTION = "source connection", "sink connection"
 
 
 class DirectOffer(StrictModel):
@@ -60,6 +62,10 @@ class DirectChannel(Channel):
 
     def _listen(self) -> Listen:
         return Listen.checked(self.listen, self.certificate, self.private_key, self.token)
+
+    @property
+    def targets(self) -> dict[str, Target]:
+        return dict.fromkeys((SOURCE_CONNECTION, SINK_CONNECTION), Target(Nature.CONNECTION))
 
     def open(self, context: ChannelContext) -> OpenChannel:
         channel = _OpenDirect(context, self._listen(), by_name=self.delivers_once)
@@ -163,6 +169,10 @@ class _OpenDirect(OpenChannel):
     def close(self) -> None:
         for component in (*self._instances, self._sink):
             component.stop()
+
+    def cut_connection(self, target: str, for_s: float) -> None:
+        for component in [self._sink] if target == SINK_CONNECTION else self._instances:
+            component.send("cut_off", for_s=for_s)
 
     def roles(self) -> dict[str, Role]:
         def handed() -> int:

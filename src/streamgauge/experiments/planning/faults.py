@@ -8,10 +8,12 @@ from streamgauge.disturb.section import ParsedEntry, PlannedFault, parsed, plann
 from streamgauge.errors import ExperimentError
 from streamgauge.experiments.planning.model import Experiment
 from streamgauge.hints import did_you_mean
+from streamgauge.processes.small_disks import why_no_small_disk
 from streamgauge.processes.targets import Nature, Target
 from streamgauge.queries.base import Query
 from streamgauge.systems.base import System
 
+CHECKPOINT, CHECKPOINT_DISK = "checkpoint", "checkpoint disk"
 POWERS = (Nature.PROCESS,)
 """Targets to which a system must allow what is done."""
 
@@ -22,6 +24,7 @@ def planned_faults(
     """Every fault of the load; ExperimentError names the entry that is wrong."""
     entries = parsed(experiment.faults)
     targets = {
+        **_checkpoint(system),
         **_services(experiment, query),
         **channel.targets,
         **system.targets(connector),
@@ -29,6 +32,15 @@ def planned_faults(
     for entry in entries:
         _check(entry, targets, system)
     return tuple(planned(entries, experiment.duration, experiment.load.seed))
+
+
+def _checkpoint(system: System) -> dict[str, Target]:
+    can = system.powers.get("restart")
+    none = "" if can else "the system has none that is known here"
+    return {
+        CHECKPOINT: Target(Nature.CHECKPOINT, none),
+        CHECKPOINT_DISK: Target(Nature.DISK, none or why_no_small_disk()),
+    }
 
 
 def _services(experiment: Experiment, query: Query) -> dict[str, Target]:

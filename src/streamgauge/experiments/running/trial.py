@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -33,6 +33,8 @@ from streamgauge.measure.record import FaultRecord, RunRecord, SourceRecord
 from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import MonitorCost
 from streamgauge.processes.roles import Role, RoleProcess
+from streamgauge.processes.small_disks import small_disk
+from streamgauge.processes.targets import Nature
 from streamgauge.queries.next_results import NextResults
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.running import Diagnostics, RunningSystem
@@ -71,6 +73,7 @@ class Trial:
         self._faults: list[FaultRecord] = []
         self._number = station.next_number()
         self._checkpoint = station.scratch / f"checkpoint-{self._number}"
+        self._small_disk = ExitStack()
         self._observed_us = 0
         self._clock_offset_us = 0
         self._clock_jump_us = 0
@@ -105,6 +108,7 @@ class Trial:
                 self._station.stop_system()
             if self._opened is not None:
                 self._opened.close()
+            self._small_disk.close()
 
     def start(self) -> None:
         """The driver's side first, then the system, which rehearses a query that is new to it."""
@@ -133,6 +137,7 @@ class Trial:
         roles = _roles(channel, running, self._station.service_processes())
         self._monitor = Monitor(roles, directory.resources)
         self._monitor.start()
+        self._small_disk.enter_context(small_disk(self._checkpoint, wanted=self._fills_the_disk))
         assignment = Assignment(
             number=self._number,
             load=plan.load,
@@ -278,6 +283,7 @@ class Trial:
         """Ends the work of the system on this trial, whatever is left to process."""
         self.diagnostics = self._supervisor.end()
         self._assigned = None
+        self._small_disk.close()
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
     @property
@@ -293,6 +299,10 @@ class Trial:
     def _disturbed(self) -> bool:
         """Has a fault happened?"""
         return self._disturber is not None and self._disturber.begun
+
+    @property
+    def _fills_the_disk(self) -> bool:
+        return any(Nature.DISK in one.fault.natures for one in self._plan.faults)
 
     def _most_queued(self) -> list[int]:
         """By driver instance; an outage of any length must fit, or the load would be another."""
