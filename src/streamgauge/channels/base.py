@@ -78,6 +78,8 @@ class ChannelContext:
     check_services: Callable[[], None]
     """Fails if a service has died; to be called while the channel waits for one."""
     timeout_s: float
+    disturbed: bool = False
+    """There will be faults: what is sent again must not count twice."""
     results_are_the_log: bool = False
     """There is neither system nor sink: what the broker has is the result, and a sender that is
     late stops at the end of the load."""

@@ -41,6 +41,12 @@ _STYLES = {"good": "green", "bad": "red", "open": "yellow", "void": "magenta"}
 _OUTCOME_STYLES = {kind: f"bold {style}" for kind, style in _STYLES.items()}
 _VISIBILITY = ("offered_per_s", "drained_per_s", "visibility.p50", "visibility.p99")
 _CASE_FIGURES = ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
+_RECOVERY_OF_CASES = (
+    "recovery.outage_ms",
+    "recovery.reload_ms",
+    "recovery.replay_ms",
+    "recovery.recovery_ms",
+)
 _INGESTION = (
     "ingestion.achieved_per_s",
     "ingestion.mb_per_s",
@@ -220,6 +226,8 @@ def _cases(session: Session, summary: StudySummary) -> None:
     searched = not summary.tries and any(MAXIMUM in case.figures for case in summary.cases)
     figures = _VISIBILITY if summary.figure == "distributions" else _CASE_FIGURES
     figures = _INGESTION if summary.without_system else figures
+    if any(trial.recovery for trial in summary.trials):
+        figures = _RECOVERY_OF_CASES
     names = [MAXIMUM, *figures] if searched else figures
     repeated = any(len(case.trials) > 1 for case in summary.cases)
     rows: list[list[str | Text]] = []

@@ -8,9 +8,20 @@ from streamgauge import writing
 from streamgauge.measure.figures import FIGURES
 from streamgauge.measure.guarantee import keeps
 from streamgauge.measure.recovery_figures import FaultRecovery, Recovery
-from streamgauge.measure.summary import TrialSummary, Validation
+from streamgauge.measure.summary import StudySummary, TrialSummary, Validation
+from streamgauge.report.cases import ONLY_CASE, case_label
 from streamgauge.report.cells import heading, value_cell
-from streamgauge.report.markup import EMPTY, Html, cards, element, joined, note, section, table
+from streamgauge.report.markup import (
+    EMPTY,
+    Html,
+    cards,
+    element,
+    joined,
+    left,
+    note,
+    section,
+    table,
+)
 
 NEVER = "never within the run"
 COLUMNS = (
@@ -23,6 +34,7 @@ COLUMNS = (
     "recovery_ms",
 )
 MORE = ("longest_gap_ms", "backlog_max", "catch_up_per_s", "late_results")
+_MOST_ROWS = 1_000
 _DELIVERY = ("missing", "duplicate", "extra", "wrong", "late")
 _PARTS = {
     "reload": "until it took input again",
@@ -44,6 +56,34 @@ def recovery(summary: TrialSummary) -> Html:
         _faults(found, MORE),
         _guarantee(found, summary.validation),
     )
+
+
+def recoveries(summary: StudySummary) -> Html:
+    """Every fault of every trial, and what each trial has delivered."""
+    names = ("outage_ms", "reload_ms", "replay_ms", "p99_back_ms", "recovery_ms")
+    head = (
+        "case",
+        "fault",
+        *(heading(FIGURES[f"recovery.{name}"]) for name in names),
+        *_DELIVERY,
+        "delivery shown",
+        "claimed",
+    )
+    rows = []
+    for trial in summary.trials:
+        counts = [_count(trial.validation, name) for name in _DELIVERY]
+        found = trial.recovery or Recovery()
+        for fault in found.faults:
+            shown = (_shown(found), found.guarantee_claimed or "nothing")
+            title = left(_title(fault) if fault.done else f"{fault.name}: {fault.failed}")
+            values = [_value(name, getattr(fault, name)) for name in names]
+            label = case_label(trial.varied) or ONLY_CASE
+            rows.append((label, title, *values, *counts, *shown))
+    if not rows:
+        return EMPTY
+    shown_rows = rows[:_MOST_ROWS]
+    rest = note(f"The first {_MOST_ROWS} of {len(rows):,} faults.") if rows[_MOST_ROWS:] else EMPTY
+    return section("Faults and recovery", table(head, shown_rows, class_="numbers"), rest)
 
 
 def _headline(found: Recovery) -> Html:
@@ -119,17 +159,18 @@ def _value(name: str, value: float | None) -> Html:
 
 
 def _guarantee(found: Recovery, validation: Validation) -> Html:
+    head = ("delivery", "claimed", "shown", *_DELIVERY)
+    counts = (_count(validation, name) for name in _DELIVERY)
+    row = ("of all results", found.guarantee_claimed or "nothing", _shown(found), *counts)
+    return table(head, [row], class_="numbers")
+
+
+def _count(validation: Validation, name: str) -> Html:
+    return value_cell(FIGURES[f"validation.{name}"], getattr(validation, name))
+
+
+def _shown(found: Recovery) -> Html:
     shown = found.guarantee_shown
     kept = keeps(shown, found.guarantee_claimed)
     mark = "" if not shown else "✓ " if kept else "✗ "
-    head = ("delivery", "claimed", "shown", *_DELIVERY)
-    counts = (
-        value_cell(FIGURES[f"validation.{name}"], getattr(validation, name)) for name in _DELIVERY
-    )
-    row = (
-        "of all results",
-        found.guarantee_claimed or "nothing",
-        element("span", f"{mark}{shown or 'not known'}", class_="good" if kept else "bad"),
-        *counts,
-    )
-    return table(head, [row], class_="numbers")
+    return element("span", f"{mark}{shown or 'not known'}", class_="good" if kept else "bad")

@@ -33,6 +33,7 @@ from streamgauge.report.published import (
     two_times_table,
 )
 from streamgauge.report.queries import queries_figure
+from streamgauge.report.recovery import recoveries
 from streamgauge.report.study_charts import MOST_CHARTS, against_varied, case_charts, probe_chart
 
 _MOST_LEFT_OUT = 10
@@ -75,6 +76,7 @@ def render_study(summary: StudySummary, run: Path) -> str:
         _maxima(summary),
         verdict.thresholds(summary.thresholds),
         figure,
+        recoveries(summary),
         study_tables.cases(summary),
         study_tables.trials(summary, run),
         probes,

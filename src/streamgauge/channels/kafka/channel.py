@@ -172,6 +172,9 @@ class _OpenKafka(FrontierChannel):
             "queue.buffering.max.messages": MOST_BUFFERED,
             "queue.buffering.max.kbytes": settings.buffer // 1_024,
         }
+        if context.disturbed and settings.acks == "all":
+            # The broker knows a message that is sent again because its answer was lost.
+            producing["enable.idempotence"] = True
         self._senders: list[Component] = []
         for number, feed in enumerate(self.load.feeds):
             topic = topics[feed.stream]

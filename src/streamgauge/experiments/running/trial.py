@@ -129,6 +129,7 @@ class Trial:
             service=partial(self._station.service, tell=self._tell),
             check_services=self._station.check_services,
             timeout_s=timeout_s,
+            disturbed=bool(plan.faults),
             results_are_the_log=plan.query.results_are_the_log,
         )
         channel = self._opened = plan.channel.open(context)
