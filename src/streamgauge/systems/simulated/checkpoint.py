@@ -83,6 +83,7 @@ class AfterRestart:
         self._reached = reached
         self._asked_us: int | None = None
         self._restarted = reached.position_us > 0
+        self._silent = self._restarted
         self._to_lose = system.lose_at_restart if self._restarted else 0
         self._to_double = system.double_at_restart if self._restarted else 0
 
@@ -97,6 +98,12 @@ class AfterRestart:
             self._restarted = False
             assert self._asked_us is not None
             yield {"reloaded_us": self._asked_us, "replayed_us": time.time_ns() // 1_000}
+
+    def delivered(self, number: int) -> Iterator[dict[str, int]]:
+        """The time of its first result that had not come before the restart, once."""
+        if self._silent and number > self._reached.window:
+            self._silent = False
+            yield {"delivered_us": time.time_ns() // 1_000}
 
     def planted(self, window: Window) -> pa.Table:
         """Loses and doubles results of windows that were not delivered before the restart."""

@@ -146,6 +146,8 @@ class SimulatedProgram:
     def _deliver(self, window: Window, part: str = "window") -> None:
         self._channel.put(window.results, f"{part} {window.number}")
         self._checkpoint.deliver(window.number)
+        for said in self._after_restart.delivered(window.number):
+            self._console.emit("resumed", **said)
 
     def _is_processed(self) -> bool:
         head_us = self._channel.head_us(self._position_us)
