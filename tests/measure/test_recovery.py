@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamgauge.measure.gaps import Handed, calm_after
 from streamgauge.measure.record import DeathRecord, FaultRecord
-from streamgauge.measure.recovery import Handed, Observed, calm_after, recovery_of
+from streamgauge.measure.recovery import Observed, recovery_of
 from streamgauge.measure.recovery_figures import FaultRecovery
 
 SECOND = 1_000_000

@@ -9,35 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.measure.gaps import (
+    BIN_US,
+    LEAST_HOLD_US,
+    Handed,
+    Moments,
+    Times,
+    binned_p99,
+    calm_after,
+    longest_gap_us,
+    reload_and_replay,
+)
 from streamgauge.measure.record import DeathRecord, FaultRecord
 from streamgauge.measure.recovery_figures import FaultRecovery, Recovery, RecoveryTimes
 
-Times = NDArray[np.int64]
 HOLD_US = 3_000_000
 """So long a figure must stay in its band, if the run lasts so long."""
-LEAST_HOLD_US = 1_000_000
 BAND = 1.1
 BAND_US = 20_000
 """The band ends a tenth and 20 ms above the highest value of the reference."""
-LONGER_GAP = 1.5
-"""A gap is an outage if it is so many times as long as the longest one before the fault."""
-LEAST_GAP_US = 100_000
 KEEPS_UP = 0.9
-BIN_US = 100_000
 PULLS, FRONTIER = "pulls", "frontier"
-
-
-class Handed(NamedTuple):
-    """The hand-overs of one driver instance, in the order of time."""
-
-    at_us: Times
-    until_us: Times
-    """The time of the schedule up to which events had been handed over."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +138,7 @@ class _Reference:
 def _recovery(
     fault: FaultRecord, seen: Observed, usual: _Reference, began_us: int, horizon_us: int
 ) -> FaultRecovery:
-    outputs = _Moments(seen.output_us, began_us, horizon_us, seen.end_us)
+    outputs = Moments(seen.output_us, began_us, horizon_us, seen.end_us)
     stall = outputs.first_stall(usual.output_gap_us)
     again_us = stall.end_us if stall is not None and stall.end_us < horizon_us else None
     reload_us, replayed_us, basis = _reload_and_replay(seen, usual, began_us, horizon_us)
@@ -187,61 +183,15 @@ def _recovery(
     )
 
 
-def longest_gap_us(times: Times, begin_us: int, until_us: int, *, before: bool = False) -> int:
-    """Between neighbouring times within; with `before`, also the gap in which it begins."""
-    first = int(np.searchsorted(times, begin_us))
-    last = int(np.searchsorted(times, until_us, side="right"))
-    within = times[max(0, first - before) : last]
-    return int(np.diff(within).max()) if len(within) > 1 else 0
-
-
-class Stall(NamedTuple):
-    """A time in which nothing happened."""
-
-    begin_us: int
-    end_us: int
-
-
-class _Moments(NamedTuple):
-    """Moments at which something happened, from a fault to its horizon."""
-
-    times: Times
-    began_us: int
-    horizon_us: int
-    end_us: int
-    """Of the load: what comes later comes when it can."""
-
-    def first_stall_end(self, usual_us: int) -> int | None:
-        stall = self.first_stall(usual_us)
-        return None if stall is None else stall.end_us
-
-    def first_stall(self, usual_us: int) -> Stall | None:
-        """The first gap after the fault that is longer than usual; None: there is none.
-
-        A gap that nothing ends lasts to the horizon.
-        """
-        longer_us = max(LEAST_GAP_US, LONGER_GAP * usual_us)
-        first = int(np.searchsorted(self.times, self.began_us))
-        last_us = min(self.horizon_us, self.end_us)
-        last = int(np.searchsorted(self.times, last_us, side="right"))
-        # A gap that was there already counts with its part before the fault.
-        begin_us = int(self.times[first - 1]) if first else self.began_us
-        later = self.times[last : last + 1]
-        ends = int(later[0]) if len(later) and later[0] <= self.horizon_us else self.horizon_us
-        moments = np.concatenate(([begin_us], self.times[first:last], [ends]))
-        gaps = np.flatnonzero(np.diff(moments) > longer_us)
-        return Stall(*map(int, moments[gaps[0] : gaps[0] + 2])) if len(gaps) else None
-
-
 def _reload_and_replay(
     seen: Observed, usual: _Reference, began_us: int, horizon_us: int
 ) -> tuple[int | None, int | None, str]:
     """When it took input again, and when it was where it had been; both None: never."""
     if any(len(one.at_us) for one in seen.handed):
-        moments = _Moments(_pull_times(seen), began_us, horizon_us, seen.end_us)
+        moments = Moments(_pull_times(seen), began_us, horizon_us, seen.end_us)
         stall_us = moments.first_stall_end(usual.pull_gap_us)
         return (*reload_and_replay(seen.handed, began_us, horizon_us, stall_us), PULLS)
-    outputs = _Moments(seen.output_us, began_us, horizon_us, seen.end_us)
+    outputs = Moments(seen.output_us, began_us, horizon_us, seen.end_us)
     end_us = outputs.first_stall_end(usual.output_gap_us)
     if end_us is None:
         return began_us, began_us, FRONTIER
@@ -251,38 +201,6 @@ def _reload_and_replay(
     frontier_us = int(before.max()) if len(before) else -1
     beyond = seen.output_us[(seen.output_us >= end_us) & (seen.input_us > frontier_us)]
     return end_us, int(beyond[0]) if len(beyond) else None, FRONTIER
-
-
-def reload_and_replay(
-    handed: Sequence[Handed], began_us: int, horizon_us: int, stall_us: int | None
-) -> tuple[int | None, int | None]:
-    """The first hand-over of a range that was handed over before, or after a stall; and the moment
-    at which every instance is where it was at the fault.
-
-    Without either the fault was not noticed: both are the moment of the fault.
-    """
-    reached, again = [], []
-    for one in handed:
-        before = one.until_us[one.at_us < began_us]
-        reached.append(int(before.max()) if len(before) else 0)
-        repeated = one.at_us[
-            (one.at_us >= began_us) & (one.at_us <= horizon_us) & (one.until_us <= reached[-1])
-        ]
-        again += [int(repeated[0])] if len(repeated) else []
-    if not again and stall_us is None:
-        return began_us, began_us
-    reload_us = min([*again, *([] if stall_us is None else [stall_us])])
-    if reload_us >= horizon_us:
-        return None, None
-    if not again:
-        return reload_us, reload_us
-    ends = []
-    for one, position_us in zip(handed, reached, strict=True):
-        there = one.at_us[(one.at_us >= reload_us) & (one.until_us >= position_us)]
-        if not len(there):
-            return reload_us, None
-        ends.append(int(there[0]))
-    return reload_us, max(ends)
 
 
 def throughput_back(
@@ -334,30 +252,6 @@ def latency_back(
     until_us = horizon_us if back_us is None else began_us + back_us
     late = (outputs - inputs > band_us) & (outputs <= until_us)
     return back_us, int(late.sum())
-
-
-def calm_after(bad_us: Times, began_us: int, horizon_us: int, hold_us: int) -> int | None:
-    """From the begin to the last bad moment before a calm of `hold_us`, or up to the horizon.
-
-    None: there is no calm, or one shorter than a second before the horizon.
-    """
-    if not len(bad_us):
-        return 0
-    calms = np.diff(np.append(bad_us, horizon_us))
-    calms[-1] += hold_us - LEAST_HOLD_US
-    found = np.flatnonzero(calms >= hold_us)
-    return int(bad_us[found[0]]) - began_us if len(found) else None
-
-
-def binned_p99(output_us: Times, input_us: Times) -> tuple[Times, Times]:
-    """p99 of the latency by tenth of a second of the output, and the first output of each."""
-    if not len(output_us):
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    latency, bins = output_us - input_us, output_us // BIN_US
-    begins = np.flatnonzero(np.diff(bins, prepend=bins[0] - 1))
-    counts = np.diff(np.append(begins, len(bins)))
-    ranked = latency[np.lexsort((latency, bins))]
-    return output_us[begins], ranked[begins + np.ceil(0.99 * (counts - 1)).astype(int)]
 
 
 def _most_in_a_step(seen: Observed) -> float:

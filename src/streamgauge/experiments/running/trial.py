@@ -16,6 +16,7 @@ from streamgauge.errors import ComponentError
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.running import log
 from streamgauge.experiments.running.disturbing import Disturber, TrialScene
+from streamgauge.experiments.running.roles import roles_of
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station, Tell
 from streamgauge.experiments.running.stopping import (
@@ -32,7 +33,6 @@ from streamgauge.measure.monitor import Monitor
 from streamgauge.measure.record import FaultRecord, RunRecord, SourceRecord
 from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import MonitorCost
-from streamgauge.processes.roles import Role, RoleProcess
 from streamgauge.processes.small_disks import small_disk
 from streamgauge.processes.targets import Nature
 from streamgauge.queries.next_results import NextResults
@@ -135,7 +135,7 @@ class Trial:
         channel = self._opened = plan.channel.open(context)
         running = self._assigned = self._station.system(plan, self._tell)
         self._supervised = Supervisor(running, plan.system.restart, timeout_s, self._clock)
-        roles = _roles(channel, running, self._station.service_processes())
+        roles = roles_of(channel, running, self._station.service_processes())
         self._monitor = Monitor(roles, directory.resources)
         self._monitor.start()
         self._small_disk.enter_context(small_disk(self._checkpoint, wanted=self._fills_the_disk))
@@ -385,21 +385,3 @@ class Trial:
             queued=sum(status.queued for status in statuses),
             results=self._channel.sink.results,
         )
-
-
-def _roles(
-    channel: OpenChannel, running: RunningSystem, services: Sequence[RoleProcess]
-) -> dict[str, Role]:
-    """For the monitor: the system as a whole, each of its processes but the first, the services."""
-    roles = channel.roles()
-    network_bytes = roles["system"].network_bytes if "system" in roles else None
-    roles["system"] = Role(lambda: [one.pid for one in running.processes], network_bytes)
-    for process in (*list(running.processes)[1:], *services):
-        roles[process.name] = Role(partial(_pids, process, running), None)
-    return roles
-
-
-def _pids(process: RoleProcess, running: RunningSystem) -> list[int]:
-    """Of that process, or of the one that was started in its place."""
-    same = [one.pid for one in running.processes if one.name == process.name]
-    return same or [process.pid]

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamgauge.experiments.running.run_directory import RunDirectory
+from streamgauge.measure.gaps import Handed
 from streamgauge.measure.guarantee import shown
 from streamgauge.measure.record import RunRecord
-from streamgauge.measure.recovery import Handed, Observed, recovery_of
+from streamgauge.measure.recovery import Observed, recovery_of
 from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.summary import FaultWindow, Resources, Validation
 from streamgauge.measure.throughput import totals
