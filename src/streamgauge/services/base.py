@@ -36,6 +36,8 @@ class Service(ABC):
     """For the monitor and for faults, such as `broker`."""
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
     """Ends the process at once, even if clients are connected."""
+    orderly_signal: ClassVar[signal.Signals] = signal.SIGTERM
+    """Ends it so that its data are whole, even if clients are connected."""
 
     def __init__(
         self,
@@ -113,7 +115,7 @@ class Service(ABC):
         if at_once:
             self._process.kill()
         else:
-            self._process.terminate()
+            self._process.send(self.orderly_signal)
         if not self._process.wait(STOP_TIMEOUT_S):
             self._process.kill()
             self._process.wait()

@@ -41,6 +41,7 @@ class PostgreSQL(Service):
     role: ClassVar[str] = "database"
     # Its data are thrown away, so it need not write them out, nor wait for its clients.
     stop_signal: ClassVar[signal.Signals] = signal.SIGQUIT
+    orderly_signal: ClassVar[signal.Signals] = signal.SIGINT
     _port = 0
 
     @property
