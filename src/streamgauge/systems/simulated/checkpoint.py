@@ -92,12 +92,12 @@ class AfterRestart:
         if self._asked_us is None:
             self._asked_us = time.time_ns() // 1_000
 
-    def taken(self, until_us: int) -> Iterator[dict[str, int]]:
+    def taken(self, until_us: int, at_us: int) -> Iterator[dict[str, int]]:
         """The times of its recovery, once, when it is where it had been."""
         if self._restarted and until_us >= self._reached.position_us:
             self._restarted = False
             assert self._asked_us is not None
-            yield {"reloaded_us": self._asked_us, "replayed_us": time.time_ns() // 1_000}
+            yield {"reloaded_us": self._asked_us, "replayed_us": at_us}
 
     def delivered(self, number: int) -> Iterator[dict[str, int]]:
         """The time of its first result that had not come before the restart, once."""

@@ -125,14 +125,17 @@ class SimulatedProgram:
         if self._to_drop and until > self._assignment.load.duration_us // 2:
             self._to_drop = False
             self._channel.drop_connection(self._position_us)
-        count = 0
+        count = received_us = 0
         self._after_restart.asked()
         for stream, batch in self._channel.fetch(self._position_us, until):
+            if not count:
+                # It has begun to take the range; if it is killed now, it was there.
+                self._checkpoint.take(until)
+            received_us = time.time_ns() // 1_000
             count += batch.num_rows
             self._windows.add(stream, batch)
         self._position_us = until
-        self._checkpoint.take(until)
-        for said in self._after_restart.taken(until):
+        for said in self._after_restart.taken(until, received_us or time.time_ns() // 1_000):
             self._console.emit("recovered", **said)
         self._send_later(self._windows.close(self._windows.complete_until_us))
         return count
