@@ -37,6 +37,10 @@ def test_the_counts_show_a_guarantee(counts: dict[str, Any], guarantee: str) -> 
     assert shown(Validation(**{**RIGHT, **counts}), drained=True) == guarantee
 
 
+def test_updates_show_at_least_once_at_most() -> None:
+    assert shown(Validation(**RIGHT), drained=True, updates=True) == "at least once"
+
+
 def test_what_was_still_to_come_shows_nothing() -> None:
     assert shown(Validation(**{**RIGHT, "missing": 3}), drained=False) == ""
 

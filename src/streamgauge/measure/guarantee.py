@@ -17,8 +17,11 @@ _IMPLIES = {
 }
 
 
-def shown(validation: Validation, *, drained: bool) -> str:
-    """The strongest guarantee that the results do not contradict; empty: it is not known."""
+def shown(validation: Validation, *, drained: bool, updates: bool = False) -> str:
+    """The strongest guarantee that the results have shown; empty: it is not known.
+
+    Of updates only the last one of each key is compared: whether others came twice is not seen.
+    """
     found = validation
     if found.expected is None or not found.values_compared:
         return ""
@@ -30,7 +33,7 @@ def shown(validation: Validation, *, drained: bool) -> str:
         return ""
     if lost and doubled:
         return LESS
-    return AT_MOST_ONCE if lost else AT_LEAST_ONCE if doubled else EXACTLY_ONCE
+    return AT_MOST_ONCE if lost else AT_LEAST_ONCE if doubled or updates else EXACTLY_ONCE
 
 
 def keeps(has_shown: str, claimed: str) -> bool:

@@ -92,6 +92,8 @@ class RunRecord(BaseModel):
     """What was done to the system on purpose, in the order of time."""
     deaths: list[DeathRecord] = []
     """Of the program, after faults."""
+    updates: bool = False
+    """Whether a result is sent again whenever it changes."""
     claimed: str = ""
     """The delivery guarantee that the system claims with this channel; empty: none."""
     instances: list[SourceRecord]

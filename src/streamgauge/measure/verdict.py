@@ -97,7 +97,9 @@ def _faulty_results(record: RunRecord, validation: Validation) -> list[str]:
         and (record.drained or name not in ("missing", "late"))
         and name not in allowed
     ]
-    has_shown = shown(validation, drained=record.drained) if record.faults else ""
+    has_shown = ""
+    if record.faults:
+        has_shown = shown(validation, drained=record.drained, updates=record.updates)
     if not keeps(has_shown, record.claimed):
         found.insert(0, f"the system claims {record.claimed}, and has shown {has_shown}")
     if validation.disordered:

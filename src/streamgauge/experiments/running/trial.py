@@ -261,6 +261,7 @@ class Trial:
             ended_early=self.judged.reason if self.judged else "",
             faults=self._faults,
             deaths=self._supervisor.deaths,
+            updates=self._plan.query.sends_updates,
             claimed=self._plan.connector.claims(self._plan.channel),
             instances=[
                 SourceRecord(

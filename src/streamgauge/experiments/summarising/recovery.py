@@ -29,7 +29,7 @@ def recovery(
     return found.model_copy(
         update={
             "guarantee_claimed": record.claimed,
-            "guarantee_shown": shown(validation, drained=record.drained),
+            "guarantee_shown": shown(validation, drained=record.drained, updates=record.updates),
         }
     )
 
