@@ -11,7 +11,7 @@ from streamgauge.errors import ExitCode, ExperimentError
 from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.lines import line_of
 from streamgauge.experiments.planning.plan import Plan
-from streamgauge.experiments.planning.study import make_study
+from streamgauge.experiments.planning.study import make_study, plan_at
 from tests.cli.calling import call
 
 FILE = """\
@@ -108,3 +108,12 @@ def test_the_command_line_names_the_line(tmp_path: Path, time: str, fault: str, 
 )
 def test_a_setting_has_a_line(key: str, line: Any) -> None:
     assert line_of(FILE.replace("FAULT", "kill: program"), key) == line
+
+
+def test_a_probe_of_a_search_has_no_faults_and_its_confirmation_has() -> None:
+    settings = ["load.rate=search", "faults=[{at: 50 s, kill: program}]"]
+    study = make_study(*read_experiment("quickstart", settings))
+    experiment = study.cases[0].experiment
+    assert plan_at(experiment, study.base, 1_000.0, 25_000_000).faults == ()
+    assert plan_at(experiment, study.base, 1_000.0).faults
+    assert plan_at(experiment, study.base, 1_000.0, experiment.duration).faults
