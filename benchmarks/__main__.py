@@ -11,6 +11,7 @@ from benchmarks.channel import measure_channel
 from benchmarks.generation import measure_columns, measure_generation
 from benchmarks.kafka_sender import measure_sender
 from benchmarks.outliers import measure_outliers
+from benchmarks.recovery import measure_recovery
 from benchmarks.results import Figure
 from benchmarks.search import measure_search
 from benchmarks.validation import measure_validation
@@ -24,6 +25,7 @@ MEASURES = (
     measure_sender,
     measure_validation,
     measure_outliers,
+    measure_recovery,
 )
 
 

@@ -125,6 +125,9 @@ RESULT = {"exit_code", "path", "read", "report", "series", "summary", "trials"}
 ENTRY_POINTS = {
     "console_scripts": ["streamgauge"],
     "streamgauge.channels": ["direct", "kafka"],
+    "streamgauge.faults": [
+        *("corrupt", "drop", "fill", "kill", "lose", "pause", "restart", "slow"),
+    ],
     "streamgauge.policies": ["combined", "count", "time"],
     "streamgauge.queries": [
         "espbench.ingestion",

@@ -1,4 +1,4 @@
-"""Finds systems, channels, queries, policies and schedules by name.
+"""Finds systems, channels, queries, policies, schedules and faults by name.
 
 A name is that of an entry point (any installed package may add one), or `file.py:object` or
 `module:object` for something of the user's own.
@@ -19,7 +19,7 @@ from streamgauge import causes
 from streamgauge.errors import ExperimentError
 from streamgauge.hints import did_you_mean
 
-GROUPS = ("queries", "channels", "systems", "policies", "schedules", "services")
+GROUPS = ("queries", "channels", "systems", "policies", "schedules", "services", "faults")
 
 
 def names(group: str) -> list[str]:

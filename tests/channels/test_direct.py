@@ -228,3 +228,26 @@ def test_the_sink_stamps_and_keeps_what_arrives(tmp_path: Path) -> None:
     assert status.results == 3
     assert status.last_latency_ms is not None
     assert 0 <= status.last_latency_ms <= (after - before) / 1_000
+
+
+def test_a_delivery_with_a_name_counts_once_and_as_a_whole(tmp_path: Path) -> None:
+    sink = ResultSink(tmp_path)
+    server = SinkServer(sink, LISTEN)
+    client = SinkClient(LISTEN.endpoint(server.port))
+    for name in ("batch 1", "batch 2", "batch 1"):
+        client.put(pa.table({"key": [1, 2]}), name)
+    assert sink.close().results == 4
+    server.shutdown()
+
+
+def test_a_connection_that_is_cut_refuses_calls_for_a_while(tmp_path: Path) -> None:
+    sink = ResultSink(tmp_path)
+    server = SinkServer(sink, LISTEN)
+    client = SinkClient(LISTEN.endpoint(server.port))
+    server.gate.close(60.0)
+    with pytest.raises(flight.FlightUnavailableError):
+        client.put(pa.table({"key": [1]}))
+    server.gate.close(0.0)
+    client.put(pa.table({"key": [1]}))
+    assert sink.close().results == 1
+    server.shutdown()

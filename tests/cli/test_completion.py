@@ -32,6 +32,7 @@ def completed(*words: str) -> list[str]:
                 "policies",
                 "schedules",
                 "services",
+                "faults",
                 "runs",
             ],
         ),

@@ -39,7 +39,7 @@ def test_a_wrong_one_names_the_key_and_the_nearest_right_one(file: Path) -> None
     answer = call("validate", str(file))
     assert answer.code == 2
     assert answer.out == ""
-    assert answer.err == "error: load.raet: unknown key\nfix: did you mean `rate`?\n"
+    assert answer.err == "error: load.raet: unknown key (line 3)\nfix: did you mean `rate`?\n"
 
 
 def test_a_wrong_one_as_json(file: Path) -> None:

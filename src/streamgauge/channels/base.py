@@ -21,6 +21,7 @@ from streamgauge.driver.sink import SinkStatus
 from streamgauge.errors import ExperimentError
 from streamgauge.models import StrictModel
 from streamgauge.processes.roles import Role
+from streamgauge.processes.targets import Target
 from streamgauge.queries.base import ResultShape
 from streamgauge.queries.own import QueryConfig
 
@@ -39,6 +40,16 @@ class Connector(NamedTuple):
     """How results get out of it."""
     jars: str = ""
     """The set of jars in the lock file that a system on the JVM needs for it."""
+    targets: tuple[str, ...] = ()
+    """Processes that the system has with this connector only, by role."""
+    guarantee: str = ""
+    """The delivery guarantee that the system claims after faults; empty: none."""
+    guarantee_by_name: str = ""
+    """The same where a delivery that comes again counts once; empty: as without."""
+
+    def claims(self, channel: Channel) -> str:
+        """The delivery guarantee that the system claims on that channel."""
+        return (channel.delivers_once and self.guarantee_by_name) or self.guarantee
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,8 @@ class ChannelContext:
     check_services: Callable[[], None]
     """Fails if a service has died; to be called while the channel waits for one."""
     timeout_s: float
+    disturbed: bool = False
+    """There will be faults: what is sent again must not count twice."""
     results_are_the_log: bool = False
     """There is neither system nor sink: what the broker has is the result, and a sender that is
     late stops at the end of the load."""
@@ -127,6 +140,10 @@ class OpenChannel(ABC):
     def close(self) -> None:
         """Stops everything that was started."""
 
+    def cut_connection(self, target: str, for_s: float) -> None:
+        """Breaks the calls of the system off that go on, and refuses new ones for so long."""
+        raise NotImplementedError(f"{target}, {for_s} s")
+
     def roles(self) -> dict[str, Role]:
         """The processes of the driver's side, for the monitor."""
         return {}
@@ -163,6 +180,16 @@ class Channel(StrictModel):
                     "appended it, and this channel has no broker",
                     fix="use `channel: {name: kafka, timestamps: LogAppendTime}`",
                 )
+
+    @property
+    def delivers_once(self) -> bool:
+        """Whether a delivery of results that comes again counts once."""
+        return False
+
+    @property
+    def targets(self) -> dict[str, Target]:
+        """What faults can be done to, of the driver's side and of its services."""
+        return {}
 
     @abstractmethod
     def open(self, context: ChannelContext) -> OpenChannel:

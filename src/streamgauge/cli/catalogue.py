@@ -77,7 +77,7 @@ def of_model(model: type[BaseModel]) -> list[Parameter]:
     """The fields of a model, with defaults in human units."""
     defaults = model.model_construct().model_dump(mode="json", warnings=False)
     return [
-        Parameter(name, field.is_required(), defaults.get(name), _about(field))
+        Parameter(field.alias or name, field.is_required(), defaults.get(name), _about(field))
         for name, field in model.model_fields.items()
         if name not in _NOT_FOR_FILES
     ]

@@ -8,7 +8,16 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-KINDS = ("experiments", "queries", "channels", "systems", "policies", "schedules", "services")
+KINDS = (
+    "experiments",
+    "queries",
+    "channels",
+    "systems",
+    "policies",
+    "schedules",
+    "services",
+    "faults",
+)
 RUNS = "runs"
 
 

@@ -52,8 +52,9 @@ quick = click.option(
 def read_study(experiment: str, settings: tuple[str, ...], *, quick: bool) -> Study:
     """The study that the options describe."""
     from streamgauge.experiments.planning.files import read_experiment
+    from streamgauge.experiments.planning.lines import naming_lines
     from streamgauge.experiments.planning.study import make_study
 
     # A user's file may print when it is loaded; standard output is for the result.
-    with redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr), naming_lines(experiment, settings, quick=quick):
         return make_study(*read_experiment(experiment, settings, quick=quick))

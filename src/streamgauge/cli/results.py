@@ -41,6 +41,12 @@ _STYLES = {"good": "green", "bad": "red", "open": "yellow", "void": "magenta"}
 _OUTCOME_STYLES = {kind: f"bold {style}" for kind, style in _STYLES.items()}
 _VISIBILITY = ("offered_per_s", "drained_per_s", "visibility.p50", "visibility.p99")
 _CASE_FIGURES = ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")
+_RECOVERY_OF_CASES = (
+    "recovery.outage_ms",
+    "recovery.reload_ms",
+    "recovery.replay_ms",
+    "recovery.recovery_ms",
+)
 _INGESTION = (
     "ingestion.achieved_per_s",
     "ingestion.mb_per_s",
@@ -67,6 +73,7 @@ def show(session: Session, summary: Summary, report: Path) -> None:
         _rates(session, summary)
         _latency(session, summary)
         _validation(session, summary)
+        _recovery(session, summary)
         _resources(session, summary)
     _limits(session, summary)
     if summary.warnings:
@@ -180,6 +187,30 @@ def _validation(session: Session, summary: TrialSummary) -> None:
         session.say(f"  such as {example}")
 
 
+_RECOVERY = ("detection", "outage", "reload", "replay", "catch_up", "p99_back", "recovery")
+
+
+def _recovery(session: Session, summary: TrialSummary) -> None:
+    found = summary.recovery
+    if found is None:
+        return
+    figures = {f"{name}_ms": FIGURES[f"recovery.{name}_ms"] for name in _RECOVERY}
+    rows = []
+    for fault in found.faults:
+        cells = [
+            writing.or_nothing(getattr(fault, name), one.write) for name, one in figures.items()
+        ]
+        if not fault.done:
+            cells = [f"not done: {fault.failed}", *[""] * (len(figures) - 1)]
+        elif not fault.recovered:
+            cells[-1] = "never"
+        rows.append((f"  {fault.name} at {fault.at_s:.1f} s", *cells))
+    session.say()
+    session.say_table(rows, "faults", *(figure.label for figure in figures.values()))
+    shown, claimed = found.guarantee_shown or "not known", found.guarantee_claimed or "nothing"
+    session.say(f"  delivery: {shown}; claimed: {claimed}; restarts: {found.restarts}")
+
+
 def _resources(session: Session, summary: TrialSummary) -> None:
     if not summary.resources:
         return
@@ -197,6 +228,8 @@ def _cases(session: Session, summary: StudySummary) -> None:
     searched = not summary.tries and any(MAXIMUM in case.figures for case in summary.cases)
     figures = _VISIBILITY if summary.figure == "distributions" else _CASE_FIGURES
     figures = _INGESTION if summary.without_system else figures
+    if any(trial.recovery for trial in summary.trials):
+        figures = _RECOVERY_OF_CASES
     names = [MAXIMUM, *figures] if searched else figures
     repeated = any(len(case.trials) > 1 for case in summary.cases)
     rows: list[list[str | Text]] = []

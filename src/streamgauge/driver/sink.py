@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,17 @@ class ResultSink:
         self._last_arrival_us: int | None = None
         self._recent: list[float] = []
         self._frontier_us: int | None = None
+        self._delivered: set[str] = set()
+        self._once = threading.Lock()
+
+    def arrived_once(self, delivery: str, batches: Sequence[pa.RecordBatch]) -> None:
+        """A whole delivery, unless one of that name has arrived before."""
+        with self._once:
+            if delivery in self._delivered:
+                return
+            for batch in batches:
+                self.arrived(batch)
+            self._delivered.add(delivery)
 
     def arrived(self, batch: pa.RecordBatch) -> None:
         """Stamps and stores; all results of one delivery have the same time."""

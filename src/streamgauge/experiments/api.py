@@ -12,6 +12,7 @@ from typing import Any
 from streamgauge.errors import ExitCode, UsageError
 from streamgauge.experiments.notebook import as_html, in_words, notebook_progress
 from streamgauge.experiments.planning.files import read_experiment
+from streamgauge.experiments.planning.lines import naming_lines
 from streamgauge.experiments.planning.study import make_study
 from streamgauge.experiments.running.log import Event, Subscriber
 from streamgauge.experiments.running.run_directory import DEFAULT_RUNS, RunDirectory
@@ -83,7 +84,8 @@ def run(
         f"{key}={value if isinstance(value, str) else json.dumps(value)}"
         for key, value in (settings or {}).items()
     ]
-    study = make_study(*read_experiment(str(experiment), changes, quick=quick))
+    with naming_lines(str(experiment), changes, quick=quick):
+        study = make_study(*read_experiment(str(experiment), changes, quick=quick))
     command = repeat_command(str(experiment), changes, quick=quick)
     watch = subscriber or notebook_progress() or _ignore
     directory = execute(study, Path(runs_dir), watch, command=command, quick=quick)

@@ -71,10 +71,10 @@ def _steps(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The hand-overs of one instance in the order of the schedule, then infinity: never."""
     until = table.column("until_us").to_numpy()
     handed = table.column("handed_us").to_numpy()
-    # A range that was read again counts from its first reading.
+    # A range that was read again, in other steps perhaps, counts from its first reading.
     order = np.lexsort((handed, until))
     until, first = np.unique(until[order], return_index=True)
-    steps = np.maximum.accumulate(handed[order][first])
+    steps = np.minimum.accumulate(handed[order][first][::-1])[::-1]
     return until, np.append(steps.astype(np.float64), np.inf)
 
 

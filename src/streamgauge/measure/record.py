@@ -25,6 +25,42 @@ class SourceRecord(InstanceStatus):
     unsustained_because: str = ""
 
 
+class FaultRecord(BaseModel):
+    """One fault of the time line; times are microseconds since the load began."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    """The word of the experiment file, such as `kill`."""
+    target: str
+    victim: str = ""
+    """The process that it was done to."""
+    asked_us: int
+    began_us: int | None
+    """When it was begun; None: it was not done."""
+    done_us: int | None = None
+    """When it had been done: the process was dead, or stood still."""
+    ended_us: int | None = None
+    """When it was over: what it had stopped went on, or was started again."""
+    failed: str = ""
+    """Why it could not be done, or undone."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} {self.target}"
+
+
+class DeathRecord(BaseModel):
+    """A death of the program that did not end the trial."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    noticed_us: int
+    """When the supervisor noticed it, since the load began."""
+    ready_us: int | None = None
+    """When the program that was started instead was ready; None: there was none."""
+
+
 class RunRecord(BaseModel):
     """`RUN/record.json`."""
 
@@ -52,6 +88,14 @@ class RunRecord(BaseModel):
     """By how much the wall clock differed at most from one that goes on evenly."""
     dropped: list[str] = []
     """Connections that the system dropped, as sentences."""
+    faults: list[FaultRecord] = []
+    """What was done to the system on purpose, in the order of time."""
+    deaths: list[DeathRecord] = []
+    """Of the program, after faults."""
+    updates: bool = False
+    """Whether a result is sent again whenever it changes."""
+    claimed: str = ""
+    """The delivery guarantee that the system claims with this channel; empty: none."""
     instances: list[SourceRecord]
     log: Path | None = Field(default=None, exclude=True)
     """The folder of the logs, in the run directory."""

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from streamgauge.errors import UsageError
 from streamgauge.measure.components import LatencyComponents
 from streamgauge.measure.paradigms import Paradigms
+from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.unit import Unit
 from streamgauge.version import FORMAT_VERSION
 
@@ -296,6 +297,7 @@ class MeasuredFigures(_Figures):
     components: LatencyComponents | None = Field(
         default=None, description="of the mean visibility latency, where the system reports them"
     )
+    recovery: Recovery | None = Field(default=None, description="of a run with faults")
 
 
 class SearchFigures(_Figures):
@@ -474,6 +476,14 @@ class Resources(_Figures):
         return _over_time(self.time_s, columns)
 
 
+class FaultWindow(_Figures):
+    """A fault as a report shades it: until the system had recovered, or to the end."""
+
+    start_s: float
+    end_s: float
+    label: str
+
+
 class Series(_Figures):
     """`RUN/series.json`: all series that a report draws."""
 
@@ -489,6 +499,7 @@ class Series(_Figures):
     paradigms: Paradigms | None = Field(
         default=None, description="of a run of the dual-paradigm runtime"
     )
+    faults: list[FaultWindow] = []
     append_times_ms: list[float] = Field(
         default=[], description="of the first messages after the warm-up, since the first of them"
     )

@@ -36,6 +36,18 @@ def pull_series(tables: list[pa.Table | None]) -> PullSeries:
     )
 
 
+def totals(
+    tables: list[pa.Table | None],
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Times in steps of 100 ms, and what all instances had offered and given away by then."""
+    seen = [table for table in tables if table is not None and table.num_rows]
+    if not seen:
+        return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+    end = max(table.column("time_us")[-1].as_py() for table in seen)
+    grid = np.arange(0, end + STEP_US, STEP_US)
+    return grid, _total(seen, "offered", grid), _total(seen, "drained", grid)
+
+
 def _total(tables: list[pa.Table], name: str, grid: NDArray[np.int64]) -> NDArray[np.float64]:
     totals = np.zeros(len(grid))
     for table in tables:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from streamgauge.measure.guarantee import AT_LEAST_ONCE, AT_MOST_ONCE, keeps, shown
 from streamgauge.measure.record import RunRecord
+from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.summary import FAULTS, Validation, Verdict
 
 SEVERITY = (Verdict.VOID, Verdict.INVALID, Verdict.UNKNOWN, Verdict.VALID)
@@ -87,15 +89,29 @@ def _different_input(validation: Validation) -> list[str]:
 
 def _faulty_results(record: RunRecord, validation: Validation) -> list[str]:
     """Missing and late results count only if the system had processed all of its input."""
+    allowed = _allowed_after_faults(record)
     found = [
         f"{count:,} {_FAULT_REASONS[name]}"
         for name in FAULTS
         if (count := getattr(validation, name))
         and (record.drained or name not in ("missing", "late"))
+        and name not in allowed
     ]
+    has_shown = ""
+    if record.faults:
+        has_shown = shown(validation, drained=record.drained, updates=record.updates)
+    if not keeps(has_shown, record.claimed):
+        found.insert(0, f"the system claims {record.claimed}, and has shown {has_shown}")
     if validation.disordered:
         found.append(f"{validation.disordered:,} results came after a later one")
     return found
+
+
+def _allowed_after_faults(record: RunRecord) -> set[str]:
+    """What a system may do after a fault that claims no more."""
+    if not any(fault.began_us is not None for fault in record.faults):
+        return set()
+    return {AT_LEAST_ONCE: {"duplicate"}, AT_MOST_ONCE: {"missing"}}.get(record.claimed, set())
 
 
 def _clock_jumps(record: RunRecord, validation: Validation) -> list[str]:
@@ -131,7 +147,7 @@ def _unknown_results(record: RunRecord, validation: Validation) -> list[str]:
     return []
 
 
-def sustained(record: RunRecord) -> tuple[bool | None, list[str]]:
+def sustained(record: RunRecord, recovery: Recovery | None = None) -> tuple[bool | None, list[str]]:
     """Whether the system kept up, and why not: a policy, a dropped connection, or the backlog.
 
     None without a system: how much of the rate the senders achieve is the result.
@@ -144,6 +160,9 @@ def sustained(record: RunRecord) -> tuple[bool | None, list[str]]:
         if i.unsustained_because
     ]
     reasons += record.dropped
+    for fault in recovery.faults if recovery else ():
+        if fault.done and not fault.recovered:
+            reasons.append(f"{fault.name} at {fault.at_s:.1f} s: never recovered within the run")
     if record.ended_early:
         reasons.append(record.ended_early)
     if not record.drained:

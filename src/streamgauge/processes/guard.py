@@ -22,6 +22,7 @@ import psutil
 from streamgauge.errors import ComponentError
 from streamgauge.processes.component import module_argv
 from streamgauge.processes.launcher import Launcher
+from streamgauge.processes.small_disks import unmount_below
 
 MARKER = "STREAMGAUGE_RUN_MARK"
 GRACE_S = 1.5
@@ -94,6 +95,7 @@ def _clean_up(mark: str, scratch: Path) -> None:
                 process.kill()
         empty_rounds = 0 if left else empty_rounds + 1
         time.sleep(0.1)
+    unmount_below(scratch)
     # The children of a killed database server have no marker, and write until they notice it.
     while scratch.exists() and time.monotonic() < began + LIMIT_S:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -13,7 +13,7 @@ class RoleProcess(NamedTuple):
     """One process of a system under test, or of a service that it needs."""
 
     role: str
-    """Its purpose: `main`, `master`, `worker`, `broker`, …"""
+    """Its purpose: `program`, `master`, `worker`, `broker`, …"""
     name: str
     pid: int
     site: str = THIS_MACHINE.site

@@ -12,6 +12,8 @@ from streamgauge.measure.summary import Case, TrialSummary
 RATE = "load.rate"
 SEARCH = "search"
 """The value of `load.rate` that asks for the maximum."""
+FAULTS = "faults"
+_TIMES = ("at", "every", "times", "after", "until")
 ONLY_CASE = "the only case"
 
 
@@ -39,7 +41,15 @@ def setting_text(value: object, key: str = "") -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         # All digits: a setting is not measured.
         return f"{value:,.12g}{'/s' if key.endswith('rate') else ''}"
+    if key == FAULTS and isinstance(value, dict):
+        return _fault_text(value)
     return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _fault_text(entry: Mapping[str, object]) -> str:
+    """`{"at": "30 s", "kill": "executor"}` → `kill executor at 30 s`."""
+    words = sorted(entry, key=lambda word: word in _TIMES)
+    return " ".join(f"{word} {setting_text(entry[word])}" for word in words if entry[word])
 
 
 def without_rate(varied: Mapping[str, object]) -> dict[str, object]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 
 from streamgauge.measure.summary import Series, Summary, TrialSummary
-from streamgauge.report import figures, limits, tables, verdict
+from streamgauge.report import figures, limits, recovery, tables, verdict
 from streamgauge.report.chart import Chart
 from streamgauge.report.ingestion import ingestion_charts
 from streamgauge.report.markup import Html, element, escaped, joined, note, section
@@ -33,6 +33,7 @@ def render_report(summary: TrialSummary, series: Series) -> str:
         verdict.verdict(summary),
         verdict.thresholds(summary.thresholds),
         figures.figures(summary),
+        recovery.recovery(summary),
         limits.limits(summary),
         chart_section("Latency and load", load),
         paradigm_section(summary),

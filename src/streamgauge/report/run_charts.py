@@ -68,7 +68,9 @@ def over_time(
 
 
 def _over_the_load(time_s: Sequence[float], series: Series) -> dict[str, Any]:
-    return over_time(time_s, series.warm_up_s, operation_stream_bands(series.paradigms))
+    faults = [Band(start=one.start_s, end=one.end_s, label=one.label) for one in series.faults]
+    bands = [*operation_stream_bands(series.paradigms), *faults]
+    return over_time(time_s, series.warm_up_s, bands)
 
 
 def latency_chart(series: Series) -> Chart:

@@ -34,6 +34,7 @@ from streamgauge.report.published import (
     two_times_table,
 )
 from streamgauge.report.queries import queries_figure
+from streamgauge.report.recovery import recoveries
 from streamgauge.report.study_charts import MOST_CHARTS, against_varied, case_charts, probe_chart
 from streamgauge.report.systems import components_table, operations_table, systems_table
 
@@ -83,6 +84,7 @@ def render_study(summary: StudySummary, run: Path) -> str:
         _maxima(summary),
         verdict.thresholds(summary.thresholds),
         figure,
+        recoveries(summary),
         study_tables.cases(summary),
         study_tables.trials(summary, run),
         probes,

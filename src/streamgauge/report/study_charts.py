@@ -122,6 +122,13 @@ def against_varied(summary: StudySummary) -> list[Chart]:
     if any(MAXIMUM in case.figures for case in summary.cases):
         title = "Maximum sustainable throughput"
         return [_against(summary.cases, axis, "maximum", title, "per_s", MAXIMUM)]
+    if any("recovery.reload_ms" in case.figures for case in summary.cases):
+        parts = ("recovery.reload_ms", "recovery.replay_ms")
+        whole = ("recovery.recovery_ms", "recovery.outage_ms")
+        return [
+            _against(summary.cases, axis, "recovery", "Reload and replay", "ms", *parts),
+            _against(summary.cases, axis, "outage", "Recovery and outage", "ms", *whole),
+        ]
     latencies, rates = ("event_time.p50", "event_time.p99"), ("drained_per_s", "offered_per_s")
     return [
         _against(summary.cases, axis, "latency", "Event-time latency", "ms", *latencies),

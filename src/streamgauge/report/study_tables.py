@@ -49,6 +49,7 @@ _CASE_COLUMNS = (
     "offered_per_s",
     "drained_per_s",
     *(f"{time}.{name}" for time in TIMES for name in ("mean", "p50", "p99")),
+    *(f"recovery.{name}_ms" for name in ("recovery", "outage", "reload", "replay", "p99_back")),
 )
 _TRIAL_COLUMNS = tuple(
     FIGURES[name] for name in ("offered_per_s", "drained_per_s", "event_time.p50", "event_time.p99")

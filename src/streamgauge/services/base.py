@@ -36,6 +36,8 @@ class Service(ABC):
     """For the monitor and for faults, such as `broker`."""
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
     """Ends the process at once, even if clients are connected."""
+    orderly_signal: ClassVar[signal.Signals] = signal.SIGTERM
+    """Ends it so that its data are whole, even if clients are connected."""
 
     def __init__(
         self,
@@ -55,6 +57,8 @@ class Service(ABC):
         self._clock = clock
         self._standing = standing
         self._process: LaunchedProcess | None = None
+        self._away = False
+        """Was it ended on purpose, to be started again?"""
 
     def __enter__(self) -> Service:
         self.start()
@@ -75,7 +79,7 @@ class Service(ABC):
 
     @abstractmethod
     def _launch(self) -> LaunchedProcess:
-        """Prepares the folder and starts the process."""
+        """Prepares the folder, unless it is prepared already, and starts the process."""
 
     @abstractmethod
     def _ready(self, process: LaunchedProcess) -> bool:
@@ -85,6 +89,7 @@ class Service(ABC):
         """Returns when the service answers; after a failure nothing is left running."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._process = self._launch()
+        self._away = False
         deadline = self._clock.monotonic_s() + timeout_s
         try:
             while not self._ready(self._process):
@@ -99,8 +104,25 @@ class Service(ABC):
 
     def check(self) -> None:
         """Fails if the process has died; the error names it and its log."""
-        if self._process is not None and not self._process.alive:
+        if self._process is not None and not self._process.alive and not self._away:
             raise self._process.death()
+
+    def end(self, *, at_once: bool) -> None:
+        """Ends it on purpose, at once or in order; its data stay."""
+        if self._process is None:
+            return
+        self._away = True
+        if at_once:
+            self._process.kill()
+        else:
+            self._process.send(self.orderly_signal)
+        if not self._process.wait(STOP_TIMEOUT_S):
+            self._process.kill()
+            self._process.wait()
+
+    def revive(self) -> None:
+        """Starts it again after `end`, with its data and at its address."""
+        self.start()
 
     def processes(self) -> list[RoleProcess]:
         process = self._process

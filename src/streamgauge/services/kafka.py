@@ -14,6 +14,7 @@ from streamgauge.services.base import HOST, Service, free_ports
 from streamgauge.services.jars import have_jars, jars_folder, locked, missing_jars
 
 JARS = "kafka-broker"
+_SETTINGS = "server.properties"
 _STARTED = "Kafka Server started"
 # The heap is for metadata only: messages are in the page cache of the kernel.
 _JAVA_OPTIONS = ["-Xms512m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
@@ -63,12 +64,13 @@ class KafkaBroker(Service):
             f"-Djava.io.tmpdir={self.folder}",
             *("-cp", ":".join(map(str, jars))),
         ]
-        properties = self._properties()
-        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        # An id that begins with a dash would be taken for an option.
-        named = f"--cluster-id={cluster}"
-        command = [*java, "kafka.tools.StorageTool", "format", named, "-c", str(properties)]
-        self._run(command)
+        properties = self.folder / _SETTINGS
+        if not properties.exists():
+            properties = self._properties()
+            cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+            # An id that begins with a dash would be taken for an option.
+            named = f"--cluster-id={cluster}"
+            self._run([*java, "kafka.tools.StorageTool", "format", named, "-c", str(properties)])
         command = [*java, "kafka.Kafka", str(properties)]
         return self._launcher.start(self.name, command, log=self.log)
 
@@ -96,6 +98,6 @@ class KafkaBroker(Service):
             # A consumer group with one member need not wait for others.
             "group.initial.rebalance.delay.ms": 0,
         }
-        path = self.folder / "server.properties"
+        path = self.folder / _SETTINGS
         path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         return path

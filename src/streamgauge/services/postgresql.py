@@ -41,6 +41,7 @@ class PostgreSQL(Service):
     role: ClassVar[str] = "database"
     # Its data are thrown away, so it need not write them out, nor wait for its clients.
     stop_signal: ClassVar[signal.Signals] = signal.SIGQUIT
+    orderly_signal: ClassVar[signal.Signals] = signal.SIGINT
     _port = 0
 
     @property
@@ -69,16 +70,9 @@ class PostgreSQL(Service):
         self._tell("starting PostgreSQL")
         programs, data = find_programs(), self.folder / "data"
         as_user = _unprivileged(ends_with_parent=not self._standing)
-        self._password.touch(mode=0o600)
-        self._password.write_text(secrets.token_urlsafe(24))
-        self._run(
-            [
-                *(*as_user, str(programs / "initdb"), "--pgdata", str(data), "--no-sync"),
-                *("--username", USER, "--pwfile", str(self._password), "--auth", "scram-sha-256"),
-                *("--encoding", "UTF8", "--locale", "C"),
-            ]
-        )
-        (self._port,) = free_ports(1)
+        if not data.exists():
+            self._prepare([*as_user, str(programs / "initdb"), "--pgdata", str(data)])
+            (self._port,) = free_ports(1)
         settings = {
             "listen_addresses": HOST,
             "port": self._port,
@@ -89,6 +83,12 @@ class PostgreSQL(Service):
         options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         command = [*as_user, str(programs / "postgres"), "-D", str(data), *options]
         return self._launcher.start(self.name, command, log=self.log)
+
+    def _prepare(self, initdb: list[str]) -> None:
+        self._password.touch(mode=0o600)
+        self._password.write_text(secrets.token_urlsafe(24))
+        words = ("--username", USER, "--pwfile", str(self._password), "--auth", "scram-sha-256")
+        self._run([*initdb, "--no-sync", *words, "--encoding", "UTF8", "--locale", "C"])
 
     def _ready(self, process: LaunchedProcess) -> bool:  # noqa: ARG002
         import psycopg

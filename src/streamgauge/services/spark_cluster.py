@@ -27,6 +27,7 @@ from streamgauge.processes.guard import lives, marked
 from streamgauge.processes.launcher import LaunchedProcess, Launcher
 from streamgauge.processes.places import EnvironmentChanges
 from streamgauge.processes.roles import RoleProcess
+from streamgauge.processes.targets import Revived
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 90.0
@@ -48,8 +49,13 @@ class SparkCluster:
     launcher: Launcher
     clock: Clock = SYSTEM_CLOCK
     _url: str = field(default="", init=False)
+    _master_ports: tuple[int, int] | None = field(default=None, init=False)
     _nodes: dict[str, LaunchedProcess] = field(default_factory=dict, init=False)
     """By name: `master`, then `worker 1`, …"""
+    _commands: dict[str, tuple[list[str], EnvironmentChanges]] = field(
+        default_factory=dict, init=False
+    )
+    """By name, as it was started."""
 
     def __post_init__(self) -> None:
         self._folder = self.scratch / "spark-cluster"
@@ -90,7 +96,7 @@ class SparkCluster:
             left = {*filter(lives, left), *marked(str(self._home), "SPARK_HOME")}
         self._wait_for_end(processes, deadline_s)
         self._nodes = {}
-        self._url = ""
+        self._url, self._master_ports = "", None
         with contextlib.suppress(OSError):
             self._keep_executor_logs()
 
@@ -112,6 +118,10 @@ class SparkCluster:
             for name, process in self._nodes.items()
             if process.alive
         ]
+
+    def revived(self, process: RoleProcess) -> Revived | None:
+        """A node of the cluster is started again under its name; an executor is Spark's affair."""
+        return _Node(self, process.name) if process.name in self._nodes else None
 
     def session_conf(self) -> dict[str, str]:
         """Settings of a session with one executor per worker, with all of its cores."""
@@ -138,7 +148,7 @@ class SparkCluster:
         self._wait_until_empty(lambda: [] if _ports(master) else ["master"], deadline_s)
         ports = _ports(master)
         assert ports is not None
-        port, ui_port = ports
+        port, ui_port = self._master_ports = ports
         url = f"spark://{HOST}:{port}"
         for number in range(1, self.workers + 1):
             own = self._folder / f"worker-{number}"
@@ -162,9 +172,12 @@ class SparkCluster:
     ) -> LaunchedProcess:
         role = name.partition(" ")[0]
         main = f"org.apache.spark.deploy.{role}.{role.capitalize()}"
-        ports = ["--host", HOST, "--port", "0", "--webui-port", "0"]
+        # A node that is started again must be found where it was.
+        port, ui_port = (role == "master" and self._master_ports) or (0, 0)
+        ports = ["--host", HOST, "--port", str(port), "--webui-port", str(ui_port)]
         argv = [str(self._home / "bin" / "spark-class"), main, *ports, *arguments]
         log = self.logs / f"spark-{name.replace(' ', '-')}.log"
+        self._commands[name] = ([*arguments], env)
         self._nodes[name] = self.launcher.start(f"Spark's {name}", argv, log=log, env=env)
         return self._nodes[name]
 
@@ -243,6 +256,33 @@ class SparkCluster:
                 with (self.logs / f"spark-{worker}-executor-{executor}.log").open("ab") as log:
                     log.write(text)
             path.unlink()
+
+
+@dataclass(frozen=True)
+class _Node:
+    """One node of a cluster, by name."""
+
+    cluster: SparkCluster
+    name: str
+
+    def end(self, *, at_once: bool) -> None:
+        """With its executors, as if its machine had failed."""
+        process = self.cluster._nodes[self.name]
+        children: list[psutil.Process] = []
+        with contextlib.suppress(psutil.Error):
+            children = psutil.Process(process.pid).children(recursive=True)
+        if at_once:
+            process.kill()
+        else:
+            process.terminate()
+        for child in children if at_once else ():
+            with contextlib.suppress(psutil.Error):
+                child.kill()
+        process.wait(STOP_TIMEOUT_S)
+
+    def revive(self) -> None:
+        arguments, env = self.cluster._commands[self.name]
+        self.cluster._launch(self.name, arguments, env)
 
 
 def _ports(master: LaunchedProcess) -> tuple[int, int] | None:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
 
 from streamgauge.channels.base import Channel, Connector
 from streamgauge.driver.config import LoadConfig
@@ -21,9 +23,11 @@ from streamgauge.measure.limits import Evidence, limits
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
 from streamgauge.processes.launcher import Launcher
+from streamgauge.processes.targets import PROGRAM, Nature, Target
 from streamgauge.queries.base import OutputMode, Query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.running import Diagnostics, RunningSystem
+from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
 
 class Support(str, Enum):
@@ -90,6 +94,16 @@ class Assignment(StrictModel):
     resumed: bool = False
 
 
+class Restart(StrictModel):
+    """What a supervisor does when the program dies: nothing, or start it on its checkpoint."""
+
+    when: Literal["never", "always"] = "never"
+    back_off: DurationUs = Field(
+        default=SECOND_US, description="before a restart; twice as long after one that failed"
+    )
+    most: WholeNumber = Field(default=10, ge=1, le=10_000, description="restarts of a trial")
+
+
 class System(StrictModel):
     """A system with its settings, which are the fields of the subclass."""
 
@@ -104,6 +118,15 @@ class System(StrictModel):
     warm_up_us: ClassVar[int] = 0
     """The time under load until it has its full speed; a search waits for it."""
 
+    restart: Restart = Field(
+        default=Restart(), description="never | always: what is done when the program dies"
+    )
+
+    @field_validator("restart", mode="before")
+    @classmethod
+    def _in_one_word(cls, value: Any) -> Any:
+        return {"when": value} if isinstance(value, str) else value
+
     @abstractmethod
     def start(self, context: SystemContext) -> RunningSystem:
         """Starts the system, and the services that it needs; returns when it is up."""
@@ -115,6 +138,11 @@ class System(StrictModel):
             return never("the query measures senders and broker, without a system")
         missing = not_yet(f"the query has no implementation for `{cls.kind}`")
         return YES if cls.kind in query.kinds else missing
+
+    def targets(self, connector: Connector) -> dict[str, Target]:
+        """The processes that faults can be done to, by role."""
+        others = {role: Target(Nature.PROCESS) for role in connector.targets}
+        return {PROGRAM: Target(Nature.PROCESS), **others}
 
     @property
     def pause_us(self) -> int:

@@ -12,6 +12,7 @@ import psutil
 from streamgauge.errors import ComponentError
 from streamgauge.processes.component import Component, Message
 from streamgauge.processes.roles import RoleProcess
+from streamgauge.processes.targets import PROGRAM, Revived
 
 if TYPE_CHECKING:
     from streamgauge.systems.base import Assignment
@@ -20,8 +21,6 @@ Tell = Callable[[str], None]
 Diagnostics = list[dict[str, int]]
 """What the system reports of its own work: used for advice on tuning, never for a figure."""
 END_TIMEOUT_S = 60.0
-MAIN = "main"
-"""The role of the process that runs the query."""
 
 
 class RunningSystem(ABC):
@@ -41,6 +40,19 @@ class RunningSystem(ABC):
     def alive(self) -> bool:
         """Can it take another assignment?"""
         return True
+
+    @property
+    def failed(self) -> bool:
+        """Has it died, or reported that it cannot go on?"""
+        return False
+
+    def members(self, role: str) -> list[RoleProcess]:
+        """The living processes of a role, also those that the system has started itself."""
+        return [process for process in self.processes if process.role == role]
+
+    def revived(self, process: RoleProcess) -> Revived | None:  # noqa: ARG002
+        """How a process is started again after a fault; None: the system does it, or nobody."""
+        return None
 
     @abstractmethod
     def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
@@ -126,7 +138,12 @@ class RunningProgram(KillAndPause, RunningSystem):
         tell: Tell,
         services: contextlib.ExitStack | None = None,
         service_processes: Callable[[], Sequence[RoleProcess]] = lambda: (),
+        find: Callable[[str, Sequence[RoleProcess]], list[RoleProcess]] = lambda *_: [],
+        revived: Callable[[RoleProcess], Revived | None] = lambda _: None,
     ) -> None:
+        """`find` finds processes of a role among the descendants of those that are known."""
+        self._find = find
+        self._revived = revived
         self._launch = launch
         self._services = services or contextlib.ExitStack()
         self._service_processes = service_processes
@@ -140,12 +157,22 @@ class RunningProgram(KillAndPause, RunningSystem):
 
     @property
     def processes(self) -> list[RoleProcess]:
-        program = RoleProcess(MAIN, self._program.name, self._program.pid, self._program.site)
+        program = RoleProcess(PROGRAM, self._program.name, self._program.pid, self._program.site)
         return [*([program] if self._program.alive else []), *self._service_processes()]
 
     @property
     def alive(self) -> bool:
         return self._program.alive
+
+    @property
+    def failed(self) -> bool:
+        return not self._program.alive or "failed" in self._program.latest
+
+    def members(self, role: str) -> list[RoleProcess]:
+        return super().members(role) or self._find(role, self.processes)
+
+    def revived(self, process: RoleProcess) -> Revived | None:
+        return self._revived(process)
 
     def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
         self._assignment = assignment

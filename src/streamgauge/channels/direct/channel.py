@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,9 +18,11 @@ from streamgauge.driver.sink import SinkStatus
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component
 from streamgauge.processes.roles import Role
+from streamgauge.processes.targets import Nature, Target
 
 PROCESSES = "streamgauge.channels.direct.processes"
 FINISH_TIMEOUT_S = 60.0
+SOURCE_CONNECTION, SINK_CONNECTION = "source connection", "sink connection"
 
 
 class DirectOffer(StrictModel):
@@ -29,6 +31,8 @@ class DirectOffer(StrictModel):
     queues: dict[int, Endpoint]
     """By driver instance."""
     sink: Endpoint
+    by_name: bool = False
+    """Whether a delivery has a name, by which the sink knows one that comes again."""
 
 
 class DirectChannel(Channel):
@@ -40,6 +44,15 @@ class DirectChannel(Channel):
     certificate: Path | None = Field(default=None, description="PEM file, with private_key")
     private_key: Path | None = None
     token: str | None = Field(default=None, description="default: a random one")
+    sink: Literal["plain", "idempotent"] = Field(
+        default="plain",
+        description="idempotent: a batch of results that is delivered again after a fault counts "
+        "once",
+    )
+
+    @property
+    def delivers_once(self) -> bool:
+        return self.sink == "idempotent"
 
     def resolved(self, base: Path) -> DirectChannel:
         files = {"certificate": self.certificate, "private_key": self.private_key}
@@ -50,8 +63,12 @@ class DirectChannel(Channel):
     def _listen(self) -> Listen:
         return Listen.checked(self.listen, self.certificate, self.private_key, self.token)
 
+    @property
+    def targets(self) -> dict[str, Target]:
+        return dict.fromkeys((SOURCE_CONNECTION, SINK_CONNECTION), Target(Nature.CONNECTION))
+
     def open(self, context: ChannelContext) -> OpenChannel:
-        channel = _OpenDirect(context, self._listen())
+        channel = _OpenDirect(context, self._listen(), by_name=self.delivers_once)
         try:
             channel.wait_until_ready(context.timeout_s)
         except BaseException:
@@ -61,7 +78,8 @@ class DirectChannel(Channel):
 
 
 class _OpenDirect(OpenChannel):
-    def __init__(self, context: ChannelContext, listen: Listen) -> None:
+    def __init__(self, context: ChannelContext, listen: Listen, *, by_name: bool) -> None:
+        self._by_name = by_name
         self._count_before = context.load.count_before
         self._sink: Component = context.start(
             "sink", PROCESSES, SinkProcessConfig(folder=context.results, listen=listen), "sink"
@@ -87,7 +105,8 @@ class _OpenDirect(OpenChannel):
             return Endpoint.model_validate(component.wait_for("ready", timeout_s)["endpoint"])
 
         queues = {number: endpoint(one) for number, one in enumerate(self._instances)}
-        offer = DirectOffer(queues=queues, sink=endpoint(self._sink))
+        sink = endpoint(self._sink)
+        offer = DirectOffer(queues=queues, sink=sink, by_name=self._by_name)
         self._offer = offer.model_dump(mode="json")
 
     @property
@@ -150,6 +169,10 @@ class _OpenDirect(OpenChannel):
     def close(self) -> None:
         for component in (*self._instances, self._sink):
             component.stop()
+
+    def cut_connection(self, target: str, for_s: float) -> None:
+        for component in [self._sink] if target == SINK_CONNECTION else self._instances:
+            component.send("cut_off", for_s=for_s)
 
     def roles(self) -> dict[str, Role]:
         def handed() -> int:

@@ -29,7 +29,10 @@ class SinkProcessConfig(StrictModel):
 
 
 def run_instance(config: InstanceProcessConfig, console: Console) -> None:
-    """Answers `start {start_us}`, `cut {end_us}` and `finish`; ends when the parent ends."""
+    """Answers `start {start_us}`, `cut {end_us}`, `cut_off {for_s}` and `finish`.
+
+    It ends when the parent ends.
+    """
     instance = DriverInstance(config.instance, console.emit)
     server = QueueServer(instance, config.listen)
     console.emit("ready", endpoint=config.listen.endpoint(server.port).model_dump())
@@ -38,13 +41,15 @@ def run_instance(config: InstanceProcessConfig, console: Console) -> None:
             instance.start(message["start_us"])
         elif message["command"] == "cut":
             instance.queue.cut(message["end_us"])
+        elif message["command"] == "cut_off":
+            server.gate.close(message["for_s"])
         elif message["command"] == "finish":
             console.emit("finished", **instance.finish().model_dump())
     instance.finish()
 
 
 def run_sink(config: SinkProcessConfig, console: Console) -> None:
-    """Answers `finish`; ends when the parent ends, keeping what has arrived."""
+    """Answers `cut_off {for_s}` and `finish`; ends with the parent, keeping what has arrived."""
     sink = ResultSink(config.folder)
     server = SinkServer(sink, config.listen)
     console.emit("ready", endpoint=config.listen.endpoint(server.port).model_dump())
@@ -56,7 +61,9 @@ def run_sink(config: SinkProcessConfig, console: Console) -> None:
 
     threading.Thread(target=report, daemon=True).start()
     for message in console.commands():
-        if message["command"] == "finish":
+        if message["command"] == "cut_off":
+            server.gate.close(message["for_s"])
+        elif message["command"] == "finish":
             stopping.set()
             console.emit("finished", **sink.close().model_dump())
     sink.close()

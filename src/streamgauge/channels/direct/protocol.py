@@ -4,7 +4,8 @@
     action `commit`  {until_us}              → {}           what lies before will not be asked again
     exchange         {from_us, until_us}     → events, END  a range; the same range, the same events
                      TAKEN                   ←              the system has taken them all
-    put                                      ← results      to the sink, which stamps their arrival
+    put              [name]                  ← results      to the sink, which stamps their arrival;
+                                                            a delivery with a name counts once
 
 Positions are microseconds of the schedule, the same in every driver instance.
 """
@@ -79,9 +80,12 @@ class QueueClient(_Client):
 class SinkClient(_Client):
     """Delivers results."""
 
-    def put(self, table: pa.Table) -> None:
-        """Returns when the sink has stamped and stored everything."""
-        descriptor = flight.FlightDescriptor.for_path("results")
+    def put(self, table: pa.Table, name: str | None = None) -> None:
+        """Returns when the sink has stamped and stored everything.
+
+        A delivery with a name is stored as a whole or not at all, and only once.
+        """
+        descriptor = flight.FlightDescriptor.for_path("results", *([] if name is None else [name]))
         writer, _ = self._client.do_put(descriptor, table.schema, self._options)
         with writer:
             writer.write_table(table)

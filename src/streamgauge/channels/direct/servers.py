@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -17,14 +18,31 @@ from streamgauge.driver.queue import Block
 from streamgauge.driver.sink import ResultSink
 
 
+class Gate:
+    """Whether the calls of the system are answered."""
+
+    def __init__(self) -> None:
+        self._closed_until_s = 0.0
+
+    def close(self, for_s: float) -> None:
+        self._closed_until_s = time.monotonic() + for_s
+
+    def check(self) -> None:
+        """Breaks a call off while the gate is closed."""
+        if time.monotonic() < self._closed_until_s:
+            raise flight.FlightUnavailableError("the connection was cut on purpose")
+
+
 class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
     """Offers the queue of one driver instance."""
 
     def __init__(self, instance: DriverInstance, listen: Listen) -> None:
         super().__init__(**listen.server_arguments())
         self._instance = instance
+        self.gate = Gate()
 
     def do_action(self, context: Any, action: flight.Action) -> Iterator[bytes]:  # noqa: ARG002
+        self.gate.check()
         body = json.loads(action.body.to_pybytes())
         queue = self._instance.queue
         if action.type == HEAD:
@@ -40,6 +58,7 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
 
         Without the answer a range that fits the buffers of the connection would count as taken.
         """
+        self.gate.check()
         wanted, instance = Range.model_validate_json(descriptor.command), self._instance
         blocks = instance.pull(wanted.from_us, wanted.until_us)
         last = instance.schedule.count_before(wanted.until_us)
@@ -51,12 +70,17 @@ class QueueServer(flight.FlightServerBase):  # type: ignore[misc]
         taken = False
         with suppress(flight.FlightError, StopIteration):
             writer.begin(instance.events.schema)
-            for batch in self._hand_over(blocks, wanted.until_us):
-                writer.write_batch(batch)
+            # Without time nothing is handed over: Spark asks for that when it only moves its
+            # watermark.
+            if wanted.from_us < wanted.until_us:
+                for batch in self._hand_over(blocks, wanted.until_us):
+                    self.gate.check()
+                    writer.write_batch(batch)
             writer.write_metadata(END)
             taken = reader.read_chunk().app_metadata == TAKEN
         instance.untaken.remove(drop)
         if not taken:
+            self.gate.check()
             instance.dropped.append(drop)
 
     def _hand_over(self, blocks: list[Block], until_us: int) -> Iterator[pa.RecordBatch]:
@@ -77,7 +101,15 @@ class SinkServer(flight.FlightServerBase):  # type: ignore[misc]
     def __init__(self, sink: ResultSink, listen: Listen) -> None:
         super().__init__(**listen.server_arguments())
         self._sink = sink
+        self.gate = Gate()
 
     def do_put(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:  # noqa: ARG002
+        """Results are stamped as they come; those of a delivery with a name, when all are there."""
+        self.gate.check()
+        _, *names = descriptor.path
+        if names:
+            self._sink.arrived_once(names[0].decode(), [chunk.data for chunk in reader])
+            return
         for chunk in reader:
+            self.gate.check()
             self._sink.arrived(chunk.data)

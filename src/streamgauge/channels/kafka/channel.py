@@ -33,6 +33,7 @@ from streamgauge.events.sources import LINE, NUMBER
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component
 from streamgauge.processes.roles import Role
+from streamgauge.processes.targets import Nature, Target
 from streamgauge.units import DurationUs, WholeNumber
 
 PROCESSES = "streamgauge.channels.kafka.processes"
@@ -111,6 +112,11 @@ class KafkaChannel(Channel):
                 problem = f"`lines` is for events with `{NUMBER}` and `{LINE}`; `{name}` has others"
                 raise ExperimentError("channel.format", problem, fix="use json or csv")
 
+    @property
+    def targets(self) -> dict[str, Target]:
+        given = "" if self.brokers is None else "the brokers of `channel.brokers` are not ours"
+        return {"broker": Target(Nature.SERVICE, given)}
+
     def open(self, context: ChannelContext) -> OpenChannel:
         brokers = self.brokers or context.service(SERVICE)
         channel = _OpenKafka(self, brokers, context)
@@ -166,6 +172,9 @@ class _OpenKafka(FrontierChannel):
             "queue.buffering.max.messages": MOST_BUFFERED,
             "queue.buffering.max.kbytes": settings.buffer // 1_024,
         }
+        if context.disturbed and settings.acks == "all":
+            # The broker knows a message that is sent again because its answer was lost.
+            producing["enable.idempotence"] = True
         self._senders: list[Component] = []
         for number, feed in enumerate(self.load.feeds):
             topic = topics[feed.stream]

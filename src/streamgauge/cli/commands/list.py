@@ -33,9 +33,9 @@ def command(
 ) -> None:
     """Show experiments, queries, systems and the like, or past runs.
 
-    KIND is experiments, queries, channels, systems, policies, schedules, services or runs. Without
-    it everything but the runs is listed by name; with it parameters and their defaults are shown
-    too, and with NAME those of one entry.
+    KIND is experiments, queries, channels, systems, policies, schedules, services, faults or
+    runs. Without it everything but the runs is listed by name; with it parameters and their
+    defaults are shown too, and with NAME those of one entry.
     """
     from streamgauge.cli.catalogue import experiments, installed
 

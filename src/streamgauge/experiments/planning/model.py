@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from streamgauge.compute.session import Master
+from streamgauge.disturb.section import FaultEntry
 from streamgauge.experiments.planning.thresholds import Threshold
 from streamgauge.measure.search.settings import SHORTEST_PROBE_US
 from streamgauge.report.cases import SEARCH
@@ -267,6 +268,7 @@ class Experiment(_Section):
     channel: Named
     duration: AtLeastOneSecond = 60 * SECOND_US
     warm_up: WarmUp = Field(default=0.25, description="left out of the latencies")
+    faults: list[FaultEntry] = Field(default=[], description="what is done to it, and when")
     thresholds: list[Threshold] = []
     timeouts: Timeouts = Timeouts()
     measure_master: Master = Field(default="local[*]", description="Spark for the calculation")

@@ -11,10 +11,12 @@ from pydantic import BaseModel, ValidationError
 
 from streamgauge import plugins
 from streamgauge.channels.base import Channel, Connector
+from streamgauge.disturb.section import PlannedFault
 from streamgauge.driver.config import Load, LoadConfig, PolicyConfig
 from streamgauge.driver.observations import Basis
 from streamgauge.errors import ExperimentError
 from streamgauge.events.sources import Source
+from streamgauge.experiments.planning.faults import planned_faults
 from streamgauge.experiments.planning.loads import built, ends_at, load_of, policy_of
 from streamgauge.experiments.planning.model import Experiment, Named
 from streamgauge.experiments.planning.validation import explained, unknown_key, validated
@@ -43,6 +45,8 @@ class Plan:
     channel: Channel
     connector: Connector
     """The system's end of the channel."""
+    faults: tuple[PlannedFault, ...] = ()
+    """In the order of time."""
     at_maximum: bool = False
     """Is the rate the maximum that a search has found, or more?"""
 
@@ -78,6 +82,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     if query.output_mode not in system.output_modes:
         mode = {"output_mode": system.output_modes[0]}
         query_config, query = query_config.model_copy(update=mode), query.model_copy(update=mode)
+    _require_restartable(experiment, system)
     channel = _part("channel", Channel, experiment.channel, base)  # type: ignore[type-abstract]
     channel = channel.resolved(base)
     connector = _connector(experiment, system, channel)
@@ -104,6 +109,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
         policy=policy,
         channel=channel,
         connector=connector,
+        faults=planned_faults(experiment, system, channel, connector, query),
     )
 
 
@@ -134,6 +140,16 @@ def _require_capable(experiment: Experiment, system: System, query: Query) -> No
             f"`{experiment.system.name}` cannot run `{experiment.workload.query}` "
             f"({can.support.value}): {can.reason}",
             fix="choose another query or system; `streamgauge list systems` shows what fits",
+        )
+
+
+def _require_restartable(experiment: Experiment, system: System) -> None:
+    can = system.powers.get("restart")
+    if system.restart.when == "always" and can is not None and not can:
+        raise ExperimentError(
+            "system.restart",
+            f"`{experiment.system.name}` cannot be restarted ({can.support.value}): {can.reason}",
+            fix="leave it out",
         )
 
 

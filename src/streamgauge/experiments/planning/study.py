@@ -287,6 +287,9 @@ def plan_at(
     changes: dict[str, Any] = {"load": load.model_copy(update={"rate": float(rate)})}
     if duration_us is not None:
         changes |= {"duration": duration_us, "warm_up": 0}
+        if duration_us != experiment.duration:
+            # Their times are those of a whole load.
+            changes["faults"] = []
     plan = make_plan(experiment.model_copy(update=changes), base)
     if share is None:
         return plan

@@ -97,10 +97,30 @@ class SystemReported(Event, kind="system"):
 
 @dataclass(frozen=True)
 class ActionTaken(Event, kind="action"):
-    """An action of the time line, such as a fault."""
+    """An action of the time line."""
 
     name: str
     load_us: int
+
+
+@dataclass(frozen=True)
+class FaultDone(Event, kind="fault"):
+    """A fault was done, or could not be; times are those of the load."""
+
+    name: str
+    victim: str
+    asked_us: int
+    began_us: int | None
+    done_us: int | None
+    failed: str
+
+
+@dataclass(frozen=True)
+class ProgramDied(Event, kind="death"):
+    """The program has died after a fault; `ready_us` is when its successor was ready."""
+
+    noticed_us: int
+    ready_us: int | None
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from streamgauge.experiments.running.run_directory import (
     written_by_a_run,
 )
 from streamgauge.experiments.running.station import Station, Tell
+from streamgauge.experiments.summarising.recovery import fault_windows, recovery
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import TrialSummary
-from streamgauge.measure.verdict import judge
+from streamgauge.measure.verdict import judge, sustained
 from streamgauge.report.html import write_report
 
 
@@ -33,8 +34,14 @@ def recalculate(directory: RunDirectory, tell: Tell) -> TrialSummary:
         work = calculation_work(directory, record)
         findings = station.calculate(work, experiment.measure_master, tell)
     verdict, reasons = judge(record, findings.validation, experiment.load.max_lag)
-    summary = directory.read_trial_summary().model_copy(
+    old, series = directory.read_trial_summary(), directory.read_series()
+    recovered = recovery(directory, record, findings.validation, series.resources)
+    kept_up, causes = sustained(record, recovered)
+    summary = old.model_copy(
         update={
+            "recovery": recovered,
+            "sustained": kept_up,
+            "unsustained_because": causes,
             "latency_ms": findings.latency,
             "validation": findings.validation,
             "verdict": verdict,
@@ -43,8 +50,9 @@ def recalculate(directory: RunDirectory, tell: Tell) -> TrialSummary:
     )
     checked = [threshold.check(summary) for threshold in experiment.thresholds]
     summary = summary.model_copy(update={"thresholds": checked})
-    series = directory.read_series().model_copy(
+    series = series.model_copy(
         update={
+            "faults": fault_windows(recovered, series.load_s),
             "latency": findings.series,
             "histogram": findings.histogram,
             "singles": findings.singles,

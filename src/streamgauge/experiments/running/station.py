@@ -23,6 +23,7 @@ from streamgauge.processes.component import LARGE_ARRAYS, Component, module_argv
 from streamgauge.processes.guard import Guard
 from streamgauge.processes.launcher import Launcher
 from streamgauge.processes.roles import RoleProcess
+from streamgauge.processes.targets import Revived
 from streamgauge.queries.own import QueryConfig
 from streamgauge.references import revealed
 from streamgauge.services.base import Service
@@ -165,6 +166,13 @@ class Station:
 
     def service_processes(self) -> list[RoleProcess]:
         return [one for service in self._services.values() for one in service.processes()]
+
+    def revived(self, process: RoleProcess) -> Revived | None:
+        """The service of that process, if it is of this run: it can be started again."""
+        for service in self._services.values():
+            if isinstance(service, Service) and process in service.processes():
+                return service
+        return None
 
     def system(self, plan: Plan, tell: Tell) -> RunningSystem:
         """The running system; started if none with these settings runs."""

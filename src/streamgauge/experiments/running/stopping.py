@@ -91,6 +91,20 @@ class Dropped:
         return list(seen.faults) or None
 
 
+class UntilFault:
+    """A condition that looks only at what happened before the first fault.
+
+    The backlog of an outage is what a trial with faults measures; it does not end the load.
+    """
+
+    def __init__(self, condition: StopCondition, disturbed: Callable[[], bool]) -> None:
+        self._condition = condition
+        self._disturbed = disturbed
+
+    def check(self, seen: Seen) -> list[str] | None:
+        return None if self._disturbed() else self._condition.check(seen)
+
+
 class Judged:
     """The judge of a probe has reached its verdict; a confirmation ends early only if it fails."""
 

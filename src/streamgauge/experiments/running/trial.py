@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
 from streamgauge.channels.base import ChannelContext, OpenChannel
+from streamgauge.disturb.section import PlannedFault
 from streamgauge.driver.instance import InstanceStatus
 from streamgauge.errors import ComponentError
 from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.running import log
+from streamgauge.experiments.running.disturbing import Disturber, TrialScene
+from streamgauge.experiments.running.roles import roles_of
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.station import Station, Tell
 from streamgauge.experiments.running.stopping import (
@@ -23,12 +26,15 @@ from streamgauge.experiments.running.stopping import (
     Seen,
     StopCondition,
     Unsustained,
+    UntilFault,
 )
+from streamgauge.experiments.running.supervising import Supervisor
 from streamgauge.measure.monitor import Monitor
-from streamgauge.measure.record import RunRecord, SourceRecord
+from streamgauge.measure.record import FaultRecord, RunRecord, SourceRecord
 from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import MonitorCost
-from streamgauge.processes.roles import Role, RoleProcess
+from streamgauge.processes.small_disks import small_disk
+from streamgauge.processes.targets import Nature
 from streamgauge.queries.next_results import NextResults
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.running import Diagnostics, RunningSystem
@@ -62,8 +68,12 @@ class Trial:
         self._opened: OpenChannel | None = None
         self._assigned: RunningSystem | None = None
         self._monitor: Monitor | None = None
+        self._supervised: Supervisor | None = None
+        self._disturber: Disturber | None = None
+        self._faults: list[FaultRecord] = []
         self._number = station.next_number()
         self._checkpoint = station.scratch / f"checkpoint-{self._number}"
+        self._small_disk = ExitStack()
         self._observed_us = 0
         self._clock_offset_us = 0
         self._clock_jump_us = 0
@@ -88,12 +98,17 @@ class Trial:
             self._station.check_services()
             raise
         finally:
+            if self._disturber is not None:
+                self._disturber.stop()
+            if self._supervised is not None:
+                self._supervised.stop()
             if self._monitor is not None:
                 self.monitor_cost = self._monitor.stop()
             if self._assigned is not None:
                 self._station.stop_system()
             if self._opened is not None:
                 self._opened.close()
+            self._small_disk.close()
 
     def start(self) -> None:
         """The driver's side first, then the system, which rehearses a query that is new to it."""
@@ -105,7 +120,7 @@ class Trial:
             load=plan.built_load,
             shape=plan.query.shape,
             next_result=NextResults(plan.query, plan.built_load).after,
-            most_queued=[marks.capacity for marks in self.unsustained.marks],
+            most_queued=self._most_queued(),
             folder=directory.driver,
             results=directory.results,
             rows=self._query if plan.stores_rows else None,
@@ -114,13 +129,16 @@ class Trial:
             service=partial(self._station.service, tell=self._tell),
             check_services=self._station.check_services,
             timeout_s=timeout_s,
+            disturbed=bool(plan.faults),
             results_are_the_log=plan.query.results_are_the_log,
         )
         channel = self._opened = plan.channel.open(context)
         running = self._assigned = self._station.system(plan, self._tell)
-        roles = _roles(channel, running, self._station.service_processes())
+        self._supervised = Supervisor(running, plan.system.restart, timeout_s, self._clock)
+        roles = roles_of(channel, running, self._station.service_processes())
         self._monitor = Monitor(roles, directory.resources)
         self._monitor.start()
+        self._small_disk.enter_context(small_disk(self._checkpoint, wanted=self._fills_the_disk))
         assignment = Assignment(
             number=self._number,
             load=plan.load,
@@ -133,11 +151,14 @@ class Trial:
 
     def measured_load(self, judge: ProbeJudge | None = None) -> None:
         """The load of a measurement, cut when it is not sustained; a search adds its judge."""
-        conditions: list[StopCondition] = [self.unsustained, self.dropped]
+        conditions: list[StopCondition] = [
+            UntilFault(self.unsustained, self._disturbed),
+            UntilFault(self.dropped, self._disturbed),
+        ]
         if judge is not None:
             self.judged = Judged(judge, only_failure=True)
             conditions.append(self.judged)
-        self.load(conditions, alignment_us=self._plan.query.alignment_us)
+        self.load(conditions, alignment_us=self._plan.query.alignment_us, faults=self._plan.faults)
 
     def probe(self, judge: ProbeJudge, *, policies_count: bool) -> str | None:
         """Runs the load until the judge has decided or the load ends; why it broke, if it did.
@@ -155,13 +176,19 @@ class Trial:
         *,
         alignment_us: int = 1,
         at_once: bool = False,
+        faults: Sequence[PlannedFault] = (),
     ) -> list[str]:
         """Runs the load to its end, or until a condition stops it; the reasons of the stop.
 
         The stop is at once, or cuts the load so that all driver instances end at the same moment.
-        The actions of the time line are done to the system at their times.
+        The actions of the time line are done to the system at their times; faults have threads of
+        their own, so that none of them holds up the loop.
         """
         self._begin(alignment_us)
+        if faults:
+            scene = TrialScene(self.running, self._station, self._channel, self._checkpoint)
+            self._disturber = Disturber(faults, scene, self._clock, self.start_us)
+        self._supervisor.watch(self.start_us, self._disturbed)
         actions = sorted(timeline, key=lambda action: action.at_us)
         reasons: list[str] = []
         stopped = False
@@ -180,16 +207,20 @@ class Trial:
                 self.end_us = min(self.end_us, self.now_us + CUT_LEAD_US)
                 self._channel.cut(self.end_us)
                 self._log.publish(log.Decided("cut", reasons, {"end_us": self.end_us}))
+        if self._disturber is not None:
+            self._faults = self._disturber.stop()
         return reasons
 
     def drain(self) -> bool:
         """Waits until the system has processed everything; False if it does not in time."""
         self._channel.flush()
-        self.running.drain()
+        self._supervisor.drain()
         patience_s = self._plan.experiment.timeouts.drain / 1e6
         began = progressed = self._clock.monotonic_s()
         before = (-1, -1)
-        while not (drained := self.running.drained):
+        while not (drained := self._supervisor.drained):
+            if self._supervisor.gave_up:
+                return False
             seen, now = self._observed(self._channel.statuses), self._clock.monotonic_s()
             if (seen.taken, seen.results) != before:
                 before, progressed = (seen.taken, seen.results), now
@@ -211,6 +242,9 @@ class Trial:
         statuses = self._channel.finish()
         self._log.publish(self._observed(statuses))
         late_drops = [drop for status in statuses for drop in status.dropped]
+        if self._disturbed():
+            # Whoever was killed had connections, too.
+            late_drops = []
         judged = zip(self.unsustained.marks, self.unsustained.reasons.values(), strict=True)
         return RunRecord(
             load=self._plan.load,
@@ -225,6 +259,10 @@ class Trial:
             clock_jump_us=self._clock_jump_us,
             dropped=list(dict.fromkeys([*self.dropped.reasons, *late_drops])),
             ended_early=self.judged.reason if self.judged else "",
+            faults=self._faults,
+            deaths=self._supervisor.deaths,
+            updates=self._plan.query.sends_updates,
+            claimed=self._plan.connector.claims(self._plan.channel),
             instances=[
                 SourceRecord(
                     **status.model_dump(),
@@ -245,14 +283,34 @@ class Trial:
 
     def end_assignment(self) -> None:
         """Ends the work of the system on this trial, whatever is left to process."""
-        self.diagnostics = self.running.end()
+        self.diagnostics = self._supervisor.end()
         self._assigned = None
+        self._small_disk.close()
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
     @property
     def running(self) -> RunningSystem:
         assert self._assigned is not None, "the system has no assignment"
         return self._assigned
+
+    @property
+    def _supervisor(self) -> Supervisor:
+        assert self._supervised is not None, "the system has no assignment"
+        return self._supervised
+
+    def _disturbed(self) -> bool:
+        """Has a fault happened?"""
+        return self._disturber is not None and self._disturber.begun
+
+    @property
+    def _fills_the_disk(self) -> bool:
+        return any(Nature.DISK in one.fault.natures for one in self._plan.faults)
+
+    def _most_queued(self) -> list[int]:
+        """By driver instance; an outage of any length must fit, or the load would be another."""
+        if self._plan.faults:
+            return [feed.times.total for feed in self._plan.built_load.feeds]
+        return [marks.capacity for marks in self.unsustained.marks]
 
     @property
     def now_us(self) -> int:
@@ -302,8 +360,9 @@ class Trial:
         self._station.check_guard()
         self._station.check_services()
         faults = self._channel.poll()
-        for message in self.running.poll():
+        for message in self._supervisor.poll():
             self._log.publish(log.SystemReported(message))
+        self._log_faults()
         if self.now_us >= self._observed_us + OBSERVED_EVERY_US and self._channel.statuses:
             self._observed_us = self.now_us
             self._log.publish(self._observed(self._channel.statuses))
@@ -311,6 +370,13 @@ class Trial:
         seen = Seen(new, self._channel.overall(), faults)
         self._tell("")
         return seen
+
+    def _log_faults(self) -> None:
+        for fault in self._disturber.news() if self._disturber is not None else ():
+            same = fault.model_dump(include={"victim", "asked_us", "began_us", "done_us", "failed"})
+            self._log.publish(log.FaultDone(fault.title, **same))
+        for death in self._supervisor.news():
+            self._log.publish(log.ProgramDied(death.noticed_us, death.ready_us))
 
     def _observed(self, statuses: Sequence[InstanceStatus]) -> log.Observed:
         return log.Observed(
@@ -320,15 +386,3 @@ class Trial:
             queued=sum(status.queued for status in statuses),
             results=self._channel.sink.results,
         )
-
-
-def _roles(
-    channel: OpenChannel, running: RunningSystem, services: Sequence[RoleProcess]
-) -> dict[str, Role]:
-    """For the monitor: the system as a whole, each of its processes but the first, the services."""
-    roles = channel.roles()
-    network_bytes = roles["system"].network_bytes if "system" in roles else None
-    roles["system"] = Role(lambda: [one.pid for one in running.processes], network_bytes)
-    for process in (*list(running.processes)[1:], *services):
-        roles[process.name] = Role(lambda pid=process.pid: [pid], None)  # type: ignore[misc]
-    return roles

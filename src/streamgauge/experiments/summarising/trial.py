@@ -14,6 +14,7 @@ from streamgauge.experiments.planning.plan import Plan
 from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.evidence import evidence
+from streamgauge.experiments.summarising.recovery import fault_windows, recovery
 from streamgauge.measure.calculate import Findings
 from streamgauge.measure.components import (
     LatencyComponents,
@@ -24,6 +25,7 @@ from streamgauge.measure.components import (
 from streamgauge.measure.monitor import resource_series, resource_summary
 from streamgauge.measure.paradigms import Paradigms, paradigms_of
 from streamgauge.measure.record import RunRecord, SourceRecord
+from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.summary import (
     InstanceSummary,
     MonitorCost,
@@ -116,18 +118,23 @@ def summarise_trial(
         paradigms=paradigms,
         append_times_ms=state.findings.append_times_ms,
     )
+    recovered = None
+    if record is not None:
+        recovered = recovery(directory, record, state.findings.validation, resources)
+        series = series.model_copy(update={"faults": fault_windows(recovered, end_us / 1e6)})
     offered, drained = mean_rates(samples, end_us if record else None)
     if record:
         offered = round(sum(status.offered for status in record.instances) / (end_us / 1e6), 1)
     summary = TrialSummary(
         **state.head(experiment, directory),
-        **_judgement(plan, state),
+        **_judgement(plan, state, recovered),
         offered_per_s=offered,
         drained_per_s=drained,
         latency_ms=state.findings.latency,
         validation=state.findings.validation,
         ingestion=state.findings.ingestion,
         paradigms=paradigms,
+        recovery=recovered,
         input_hash=record.input_hash if record else "",
         parameters=flat_parameters(plan),
         driver=[_instance(status) for status in record.instances] if record else [],
@@ -192,13 +199,13 @@ def _components(
     return components(parts, visible.mean, outside_ms, growing=growing)
 
 
-def _judgement(plan: Plan, state: RunState) -> dict[str, Any]:
+def _judgement(plan: Plan, state: RunState, recovered: Recovery | None) -> dict[str, Any]:
     """Verdict and sustained, each with its reasons."""
     if state.record is None:
         reason = state.failure or "the run was interrupted before it ended"
         return {"verdict": Verdict.UNKNOWN, "reasons": [reason]}
     verdict, reasons = judge(state.record, state.findings.validation, plan.experiment.load.max_lag)
-    kept_up, causes = sustained(state.record)
+    kept_up, causes = sustained(state.record, recovered)
     if state.unmeasured and verdict is Verdict.UNKNOWN:
         reasons = [state.unmeasured]
     elif state.failure:

@@ -11,6 +11,7 @@ from streamgauge.channels.base import Connector
 from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
 from streamgauge.plugins import load_path
+from streamgauge.processes.targets import Target
 from streamgauge.queries.base import Query
 from streamgauge.systems.base import (
     YES,
@@ -70,6 +71,9 @@ class NoSystem(System):
     @classmethod
     def can_run(cls, query: Query) -> Capability:
         return YES if query.results_are_the_log else never("it computes nothing")
+
+    def targets(self, connector: Connector) -> dict[str, Target]:  # noqa: ARG002
+        return {}
 
     def start(self, context: SystemContext) -> RunningSystem:  # noqa: ARG002
         return NothingRuns(self.rehearsal)

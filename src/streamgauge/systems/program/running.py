@@ -13,10 +13,11 @@ from streamgauge.processes.clock import SYSTEM_CLOCK
 from streamgauge.processes.component import Message
 from streamgauge.processes.launcher import LaunchedProcess
 from streamgauge.processes.roles import RoleProcess
+from streamgauge.processes.targets import PROGRAM
 from streamgauge.systems.base import Assignment, SystemContext
 from streamgauge.systems.program.command import arguments
 from streamgauge.systems.program.connector import ProgramConnector
-from streamgauge.systems.running import MAIN, Diagnostics, KillAndPause, RunningSystem, Tell
+from streamgauge.systems.running import Diagnostics, KillAndPause, RunningSystem, Tell
 
 NAME = "the program"
 STOP_TIMEOUT_S = 5.0
@@ -43,7 +44,11 @@ class StartedProgram(KillAndPause, RunningSystem):
         process = self._process
         if process is None or not process.alive:
             return []
-        return [RoleProcess(MAIN, NAME, process.pid, process.site)]
+        return [RoleProcess(PROGRAM, NAME, process.pid, process.site)]
+
+    @property
+    def failed(self) -> bool:
+        return self._process is not None and not self._process.alive
 
     def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
         connector: ProgramConnector = plugins.load_path(assignment.connector)(assignment)
@@ -120,7 +125,11 @@ class RunningAlready(RunningSystem):
 
     @property
     def processes(self) -> list[RoleProcess]:
-        return [] if self._pid is None else [RoleProcess(MAIN, NAME, self._pid)]
+        return [] if self._pid is None else [RoleProcess(PROGRAM, NAME, self._pid)]
+
+    @property
+    def failed(self) -> bool:
+        return self._pid is not None and not psutil.pid_exists(self._pid)
 
     def begin(self, assignment: Assignment, timeout_s: float, tell: Tell) -> None:
         """It reads already."""

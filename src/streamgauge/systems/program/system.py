@@ -12,6 +12,7 @@ from pydantic import Field
 from streamgauge.channels.base import Channel, Connector
 from streamgauge.channels.kafka.channel import KafkaChannel
 from streamgauge.errors import ExperimentError
+from streamgauge.processes.targets import PROGRAM, Nature, Target
 from streamgauge.queries.base import Query
 from streamgauge.systems.base import YES, Capability, System, SystemContext, not_yet
 from streamgauge.systems.program.command import check_command
@@ -63,6 +64,10 @@ class ProgramSystem(System):
     def can_run(cls, query: Query) -> Capability:
         missing = not_yet("there is no program for it; describe yours with streamgauge.results")
         return YES if cls.kind in query.kinds else missing
+
+    def targets(self, connector: Connector) -> dict[str, Target]:  # noqa: ARG002
+        unseen = "it runs already, and `system.pid` does not name it"
+        return {PROGRAM: Target(Nature.PROCESS, "" if self.runs_here else unseen)}
 
     @property
     def runs_here(self) -> bool:

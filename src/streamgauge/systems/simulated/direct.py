@@ -18,6 +18,7 @@ class DirectConnector(SimulatedConnector):
     def __init__(self, assignment: Assignment) -> None:
         offer = DirectOffer.model_validate(assignment.offer)
         self._load = assignment.load
+        self._by_name = offer.by_name
         built = assignment.load.build()
         # The share of each queue in the events of the load.
         self._shares = {n: built.feeds[n].times.total / built.total for n in offer.queues}
@@ -43,8 +44,8 @@ class DirectConnector(SimulatedConnector):
         for queue in self._queues.values():
             queue.commit(until_us)
 
-    def put(self, results: pa.Table) -> None:
-        self._sink.put(results)
+    def put(self, results: pa.Table, name: str) -> None:
+        self._sink.put(results, name if self._by_name else None)
 
     def drop_connection(self, position_us: int) -> None:
         queue = QueueClient(self._first)

@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -20,9 +21,10 @@ from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.queries.load import build_query
 from streamgauge.systems.base import Assignment
+from streamgauge.systems.simulated.checkpoint import AfterRestart, Checkpoint, Reached, Saved
 from streamgauge.systems.simulated.connector import SimulatedConnector
 from streamgauge.systems.simulated.system import SimulatedSystem
-from streamgauge.systems.simulated.windows import WindowedResults
+from streamgauge.systems.simulated.windows import Window, WindowedResults
 
 TICK_S = 0.05
 SIXTH_DIGIT = 1 + 5e-6
@@ -41,9 +43,13 @@ class SimulatedProgram:
         self._windows = WindowedResults(query, assignment.load)
         self._channel: SimulatedConnector = plugins.load_path(assignment.connector)(assignment)
         self._position_us = 0
-        self._waiting: deque[tuple[float, pa.Table]] = deque()
-        self._held_back: list[pa.Table] = []
+        self._waiting: deque[tuple[float, Window]] = deque()
+        self._held_back: list[Window] = []
         self._results = 0
+        self._checkpoint = Checkpoint(assignment.checkpoint)
+        self._after_restart = AfterRestart(system, Reached())
+        if assignment.resumed:
+            self._resume()
         self._to_drop = system.drop
         self._planted = {"lost": 0, "doubled": 0, "falsified": 0, "delayed": 0}
         self.draining = threading.Event()
@@ -54,11 +60,28 @@ class SimulatedProgram:
     def end(self) -> None:
         self._stopping.set()
         self._worker.join()
-        for table in self._held_back:
-            self._channel.put(table)
+        for window in self._held_back:
+            self._deliver(window, "held back")
         self._channel.close()
 
+    def _resume(self) -> None:
+        """Goes on from the checkpoint; what it had taken and delivered after it comes again."""
+        self._after_restart = AfterRestart(self._system, self._checkpoint.reached())
+        saved = self._checkpoint.load()
+        if saved is not None:
+            self._position_us, self._results = saved.position_us, saved.results
+            self._windows.restore(saved.windows)
+            self._waiting.extend((0.0, window) for window in saved.waiting)
+
+    def _save(self) -> None:
+        waiting = [window for _, window in self._waiting]
+        state = Saved(self._position_us, self._results, self._windows.state, waiting)
+        self._checkpoint.save(state)
+        self._channel.commit(self._position_us)
+
     def _work(self) -> None:
+        if self._assignment.resumed and self._stopping.wait(self._system.reload / 1e6):
+            return
         try:
             self._pull_until_stopped()
         except Exception as error:
@@ -66,7 +89,7 @@ class SimulatedProgram:
             self._console.emit("failed", reason=f"{type(error).__name__}: {error}")
 
     def _pull_until_stopped(self) -> None:
-        began = last = time.monotonic()
+        began = last = saved = time.monotonic()
         allowance = 0.0
         drained = False
         while not self._stopping.wait(TICK_S):
@@ -78,10 +101,12 @@ class SimulatedProgram:
                 allowance = min(allowance, TICK_S * self._system.capacity)
             last = now
             while self._waiting and self._waiting[0][0] <= now:
-                self._channel.put(self._waiting.popleft()[1])
+                self._deliver(self._waiting.popleft()[1])
+            if now >= saved + self._system.checkpoint / 1e6:
+                saved = now
+                self._save()
             if self.draining.is_set() and not drained and self._is_processed():
-                rest = self._windows.flush()
-                if rest is not None:
+                if rest := self._windows.flush():
                     self._send_later(rest)
                     continue
                 drained = True
@@ -100,26 +125,38 @@ class SimulatedProgram:
         if self._to_drop and until > self._assignment.load.duration_us // 2:
             self._to_drop = False
             self._channel.drop_connection(self._position_us)
-        count = 0
+        count = received_us = 0
+        self._after_restart.asked()
         for stream, batch in self._channel.fetch(self._position_us, until):
+            if not count:
+                # It has begun to take the range; if it is killed now, it was there.
+                self._checkpoint.take(until)
+            received_us = time.time_ns() // 1_000
             count += batch.num_rows
             self._windows.add(stream, batch)
         self._position_us = until
-        self._channel.commit(until)
-        closed = self._windows.close(self._windows.complete_until_us)
-        if closed is not None:
-            self._send_later(closed)
+        for said in self._after_restart.taken(until, received_us or time.time_ns() // 1_000):
+            self._console.emit("recovered", **said)
+        self._send_later(self._windows.close(self._windows.complete_until_us))
         return count
 
-    def _send_later(self, results: pa.Table) -> None:
+    def _send_later(self, windows: Sequence[Window]) -> None:
         due = time.monotonic() + self._system.latency / 1e6
-        self._waiting.append((due, self._with_faults(results)))
+        for window in windows:
+            results = self._after_restart.planted(window)
+            self._waiting.append((due, window._replace(results=self._with_faults(window, results))))
+
+    def _deliver(self, window: Window, part: str = "window") -> None:
+        self._channel.put(window.results, f"{part} {window.number}")
+        self._checkpoint.deliver(window.number)
+        for said in self._after_restart.delivered(window.number):
+            self._console.emit("resumed", **said)
 
     def _is_processed(self) -> bool:
         head_us = self._channel.head_us(self._position_us)
         return head_us <= self._position_us and not self._waiting
 
-    def _with_faults(self, results: pa.Table) -> pa.Table:
+    def _with_faults(self, window: Window, results: pa.Table) -> pa.Table:
         """Plants the faults; which results they hit depends only on their number."""
         system = self._system
         numbers = np.arange(self._results, self._results + results.num_rows)
@@ -131,7 +168,7 @@ class SimulatedProgram:
         if false.any():
             results = _falsified(results, self._shape, false)
         if held.any():
-            self._held_back.append(results.filter(pa.array(held)))
+            self._held_back.append(window._replace(results=results.filter(pa.array(held))))
         kept = results.filter(pa.array(~(lost | held)))
         return pa.concat_tables([kept, results.filter(pa.array(doubled))])
 

@@ -8,13 +8,14 @@ from typing import ClassVar
 from pydantic import Field
 
 from streamgauge.channels.base import Connector
+from streamgauge.measure.guarantee import AT_LEAST_ONCE, EXACTLY_ONCE
 from streamgauge.processes.component import Component, module_argv
 from streamgauge.queries.base import Query
 from streamgauge.queries.gaming.windows import WindowedQuery
 from streamgauge.systems.base import YES, Capability, System, SystemContext, never, not_yet
 from streamgauge.systems.running import RunningProgram, RunningSystem
 from streamgauge.systems.simulated.windows import KIND
-from streamgauge.units import Count, DurationUs, Share
+from streamgauge.units import SECOND_US, Count, DurationUs, Share, WholeNumber
 from streamgauge.version import __version__
 
 
@@ -27,12 +28,14 @@ class SimulatedSystem(System):
             "streamgauge.systems.simulated.direct:DirectConnector",
             source="Arrow Flight from the driver's queues",
             sink="Arrow Flight to the driver's sink",
+            guarantee=AT_LEAST_ONCE,
+            guarantee_by_name=EXACTLY_ONCE,
         )
     }
     powers: ClassVar[Mapping[str, Capability]] = {
         "kill": YES,
         "pause": YES,
-        "restart": never("it has no checkpoint, so it would begin again"),
+        "restart": YES,
         "scale": never("it is one process"),
     }
 
@@ -46,6 +49,16 @@ class SimulatedSystem(System):
         default=0.0, description="share of results wrong in the 6th digit, or by one"
     )
     delay: Share = Field(default=0.0, description="share of results held back until it is stopped")
+    checkpoint: DurationUs = Field(
+        default=SECOND_US, description="how often it saves its state, from which it restarts"
+    )
+    reload: DurationUs = Field(default=0, description="time from its restart to its first input")
+    lose_at_restart: WholeNumber = Field(
+        default=0, ge=0, description="results that it loses after a restart"
+    )
+    double_at_restart: WholeNumber = Field(
+        default=0, ge=0, description="results that it sends twice after a restart"
+    )
     drop: bool = Field(default=False, description="drops a connection half-way through the load")
 
     @classmethod

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import defaultdict
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +16,13 @@ from streamgauge.queries.replay import Columns, columns_of
 
 KIND = "windows"
 """The kind of implementation that the simulated system runs."""
+
+
+class Window(NamedTuple):
+    """The results of one window; it starts at `number` times the slide."""
+
+    number: int
+    results: pa.Table
 
 
 class WindowedResults:
@@ -50,31 +59,45 @@ class WindowedResults:
             part = {name: values[chosen] for name, values in columns.items()}
             self._panes[stream][int(pane)].append(part)
 
-    def close(self, until_us: int) -> pa.Table | None:
-        """Results of the windows that end at or before that time, oldest first."""
+    def close(self, until_us: int) -> list[Window]:
+        """The windows that end at or before that time, oldest first."""
         return self._results((until_us - self._query.window) // self._query.slide_us)
 
-    def flush(self) -> pa.Table | None:
-        """Results of the open windows, if the results of the query need not close."""
+    def flush(self) -> list[Window]:
+        """The open windows, if the results of the query need not close."""
         if self._query.shape.closes is not None:
-            return None
+            return []
         return self._results(max(max(panes, default=0) for panes in self._panes.values()))
 
-    def _results(self, last: int) -> pa.Table | None:
+    @property
+    def state(self) -> bytes:
+        """All that it needs to go on from here."""
+        panes = {name: dict(one) for name, one in self._panes.items()}
+        return pickle.dumps((self._latest_us, panes, self._closed))
+
+    def restore(self, state: bytes) -> None:
+        """Goes on where it was when that state was taken."""
+        self._latest_us, panes, self._closed = pickle.loads(state)
+        self._panes = {name: defaultdict(list, one) for name, one in panes.items()}
+
+    def _results(self, last: int) -> list[Window]:
         """Of all windows up to the one that starts at `last` times the slide."""
         oldest = min((min(panes) for panes in self._panes.values() if panes), default=None)
         if oldest is None:
-            return None
+            return []
         # The first window that ends after the oldest event's pane begins.
         slide, length = self._query.slide_us, self._query.window
         first = max(self._closed, (oldest * slide - length) // slide + 1)
-        batches = [self._result(number * slide) for number in range(first, last + 1)]
+        found = [(number, self._result(number * slide)) for number in range(first, last + 1)]
         self._closed = max(self._closed, last + 1)
         for panes in self._panes.values():
             for pane in [pane for pane in panes if pane < self._closed]:
                 del panes[pane]
-        batches = [batch for batch in batches if batch.num_rows]
-        return pa.Table.from_batches(batches) if batches else None
+        return [
+            Window(number, pa.Table.from_batches([batch]))
+            for number, batch in found
+            if batch.num_rows
+        ]
 
     def _result(self, start_us: int) -> pa.RecordBatch:
         events = {stream: self._within(stream, start_us) for stream in self._panes}

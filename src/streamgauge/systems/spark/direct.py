@@ -81,12 +81,13 @@ class DirectConnector(SparkConnector):
         return read_events(self.session, config)
 
     def write(self, results: DataFrame) -> DataStreamWriter:
-        sink = SinkClient(self._offer.sink)
+        sink, by_name = SinkClient(self._offer.sink), self._offer.by_name
 
-        def deliver(batch: DataFrame, _: int) -> None:
+        def deliver(batch: DataFrame, number: int) -> None:
             rows = batch.toArrow()
             if rows.num_rows:
-                sink.put(rows)
+                # Spark runs a batch again with the same number and the same input.
+                sink.put(rows, f"batch {number}" if by_name else None)
 
         return results.writeStream.foreachBatch(deliver)
 

@@ -136,6 +136,9 @@ class Work:
 
     def _waits_for_input(self, running: StreamingQuery) -> bool:
         status = running.status
+        if self.assignment.resumed and status["isTriggerActive"]:
+            # There is a backlog, so it will not wait for long.
+            return True
         if self.system.micro_batches:
             return bool(status["message"].startswith("Waiting for"))
         # A real-time query is always inside its batch.

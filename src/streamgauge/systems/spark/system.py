@@ -19,15 +19,18 @@ from streamgauge.compute.java import find_java
 from streamgauge.compute.session import Master, is_local, spark_env
 from streamgauge.errors import ExperimentError
 from streamgauge.measure.components import OwnParts, of_micro_batches
+from streamgauge.measure.guarantee import AT_LEAST_ONCE, EXACTLY_ONCE
 from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
 from streamgauge.processes.component import Component, module_argv
+from streamgauge.processes.targets import Nature, Target
 from streamgauge.queries.base import Query
 from streamgauge.services.spark_cluster import SparkCluster
 from streamgauge.systems.base import YES, Capability, System, SystemContext, not_yet
 from streamgauge.systems.running import Diagnostics, RunningProgram, RunningSystem
 from streamgauge.systems.spark.advice import SparkEvidence, spark_limits
+from streamgauge.systems.spark.members import EXECUTOR, PYTHON_WORKER, members
 from streamgauge.systems.spark.progress import BatchProgress
 from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
@@ -121,8 +124,7 @@ class SparkBase(System):
                 fix="leave one of them out; `--set system.master=null` removes that of a file",
             )
         # Program and executor are one process, whose threads only the master's name counts.
-        one_jvm = self.url == "local" or self.url.startswith("local[")
-        if self.cores is not None and self.cluster is None and one_jvm:
+        if self.cores is not None and not self._has_executors:
             raise ExperimentError(
                 "system.cores",
                 f"has no effect with the master `{self.url}`",
@@ -130,11 +132,29 @@ class SparkBase(System):
             )
         return self
 
+    def targets(self, connector: Connector) -> dict[str, Target]:
+        one_jvm = "" if self._has_executors else f"with `{self.url}` the program is the executor"
+        none = "" if self.cluster else "there is no cluster of ours: set `system.cluster`"
+        if self._has_executors and not self.runs_here:
+            one_jvm = "the executors are on other machines"
+        return {
+            **super().targets(connector),
+            EXECUTOR: Target(Nature.PROCESS, one_jvm),
+            "worker": Target(Nature.PROCESS, none),
+            "master": Target(Nature.PROCESS, none),
+        }
+
+    @property
+    def _has_executors(self) -> bool:
+        """Whether tasks run in processes of their own."""
+        one_jvm = self.url == "local" or self.url.startswith("local[")
+        return self.cluster is not None or not one_jvm
+
     def start(self, context: SystemContext) -> RunningSystem:
         services = ExitStack()
         if self.cluster is None:
             launch = self._with_jars(context)._launch(context)
-            return RunningProgram(launch, context.timeout_s, context.tell)
+            return RunningProgram(launch, context.timeout_s, context.tell, find=members)
         cluster = services.enter_context(
             SparkCluster(
                 workers=self.cluster.workers,
@@ -150,7 +170,15 @@ class SparkBase(System):
         at = {"master": cluster.url, "cluster": None, "shuffle_partitions": self.keyed_tasks}
         on_cluster = self.model_copy(update={**at, "conf": conf})
         launch = on_cluster._with_jars(context)._launch(context)
-        return RunningProgram(launch, context.timeout_s, context.tell, services, cluster.processes)
+        return RunningProgram(
+            launch,
+            context.timeout_s,
+            context.tell,
+            services,
+            cluster.processes,
+            find=members,
+            revived=cluster.revived,
+        )
 
     def _with_jars(self, context: SystemContext) -> SparkBase:
         """Jars of `spark.jars` alone are not seen by every class loader of the driver."""
@@ -243,12 +271,16 @@ class SparkSystem(SparkBase):
             "streamgauge.systems.spark.direct:DirectConnector",
             source="Arrow Flight from the driver's queues, through a Python streaming data source",
             sink="foreachBatch, toArrow, Arrow Flight to the driver's sink",
+            targets=(PYTHON_WORKER,),
+            guarantee=AT_LEAST_ONCE,
+            guarantee_by_name=EXACTLY_ONCE,
         ),
         "kafka": Connector(
             "streamgauge.systems.spark.kafka:KafkaConnector",
             source="topics, through Spark's Kafka source",
             sink="Spark's Kafka sink to a topic, as JSON",
             jars="spark-kafka-connector",
+            guarantee=AT_LEAST_ONCE,
         ),
     }
 

@@ -1,0 +1,1 @@
+"""Faults: what is done to a running system on purpose, and when."""
