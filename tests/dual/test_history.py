@@ -91,6 +91,13 @@ def test_reports_are_read_from_both_files(tmp_path: Path, wrapped: bool) -> None
     assert read_reports(path) == wanted
 
 
+def test_what_a_report_has_besides_its_fields_is_left_out(tmp_path: Path) -> None:
+    wanted = switched(3, OPERATION)
+    path = tmp_path / "reports.ndjson"
+    path.write_text(json.dumps({**json.loads(line(wanted)), "gap_ms": 800.0}))
+    assert read_reports(path) == [wanted]
+
+
 def test_a_report_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "reports.ndjson"
     path.write_text('{"event": "dual-seen", "at_us": 1, "segments": [{"operations": 5}]}\n')
@@ -102,11 +109,20 @@ def test_the_explanation_names_place_reason_and_switches() -> None:
     found: list[Report] = [placed(10, DATA), seen(11, DATA), decided(14), switched(15, OPERATION)]
     words = "\n".join(in_words(explain(History(found), 10 * SECOND)))
     assert "filter: operation stream since 5.0 s" in words
-    assert "count: data stream since 0.0 s" in words
+    assert "join: data stream from the beginning" in words
     assert "why: queue 900 > upper limit 500 (decided at 4.0 s: switch)" in words
     assert "arrival_per_s 1,000" in words
     assert "1 switch within 5.0 s" in words
     assert "filter: data stream → operation stream, gap 800 ms (stop 300 ms" in words
+
+
+def test_operations_of_one_segment_are_explained_together() -> None:
+    both = ("filter", "join")
+    segment = seen(11, DATA).segments[0].model_copy(update={"operations": both})
+    found: list[Report] = [Seen(at_us=11 * SECOND, segments=(segment,)), decided(14, both)]
+    words = "\n".join(in_words(explain(History(found))))
+    assert words.startswith("filter, join: data stream from the beginning\n")
+    assert words.count("why:") == 1
 
 
 def test_a_switch_without_a_result_has_no_gap() -> None:

@@ -74,17 +74,23 @@ def test_what_is_not_reported_is_not_known() -> None:
 def test_a_backlog_that_only_goes_up_and_down_with_the_batches_is_no_wait() -> None:
     times = [n / 10 for n in range(600)]
     queued = [1_000.0 * (1 + at % 1) for at in times]
-    assert outside_wait_ms(times, queued, 1_000.0, 15.0) == pytest.approx(0, abs=1)
+    assert outside_wait_ms(times, queued, 1_000.0, 15.0, 60.0) == pytest.approx(0, abs=1)
+
+
+def test_what_is_drained_after_the_load_does_not_count() -> None:
+    times = [n / 10 for n in range(1_200)]
+    queued = [1_000.0 if at < 60 else 0.0 for at in times]
+    assert outside_wait_ms(times, queued, 1_000.0, 15.0, 59.9) == 0
 
 
 def test_a_backlog_that_grows_is_a_wait() -> None:
     times = [n / 10 for n in range(600)]
     queued = [100.0 * at for at in times]
-    found = outside_wait_ms(times, queued, 1_000.0, 10.0)
+    found = outside_wait_ms(times, queued, 1_000.0, 10.0, 60.0)
     # From 10 s on it grows by 5,000 events; half of it on average, in stretches of 5 s.
     assert found == pytest.approx(2_000, rel=0.15)
-    assert outside_wait_ms(times, queued, 0.0, 10.0) is None
-    assert outside_wait_ms([], [], 1_000.0, 10.0) is None
+    assert outside_wait_ms(times, queued, 0.0, 10.0, 60.0) is None
+    assert outside_wait_ms([], [], 1_000.0, 10.0, 60.0) is None
 
 
 def test_the_network_is_the_rest_and_never_negative() -> None:

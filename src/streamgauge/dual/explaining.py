@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from pydantic import Field
 
@@ -96,8 +97,11 @@ def _operation(name: str, history: History, begin_us: int) -> OperationExplained
 
 def in_words(found: Explanation) -> Iterator[str]:
     """Lines to print: each operation with its reason and figures, then the switches."""
-    for one in found.operations:
-        yield f"{one.operation}: {one.paradigm.value} since {one.since_s:.1f} s"
+    for _, same in groupby(found.operations, _alike):
+        one, *others = same
+        names = ", ".join((one.operation, *(other.operation for other in others)))
+        since = f"since {one.since_s:.1f} s" if one.since_s > 0 else "from the beginning"
+        yield f"{names}: {one.paradigm.value} {since}"
         when = "" if one.decided_s is None else f" (decided at {one.decided_s:.1f} s: {one.action})"
         yield f"  why: {one.reason}{when}"
         if figures := _figures(one.figures):
@@ -120,6 +124,11 @@ def in_words(found: Explanation) -> Iterator[str]:
             f"  {switch.at_s:8.1f} s  {', '.join(switch.operations)}: {switch.before.value} → "
             f"{switch.after.value}, {gap}{f' ({parts})' if parts else ''}{interval}"
         )
+
+
+def _alike(one: OperationExplained) -> OperationExplained:
+    """Equal for the operations of one segment."""
+    return one.model_copy(update={"operation": ""})
 
 
 def _of(seen: SegmentSeen) -> dict[str, float | None]:

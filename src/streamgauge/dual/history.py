@@ -51,10 +51,11 @@ def _read(line: str, path: Path) -> Report | None:
     message = message.get("said", message) if isinstance(message, dict) else None
     if not isinstance(message, dict):
         return None
-    fields = dict(message)
-    kind = _KINDS.get(str(fields.pop("event", "")))
+    kind = _KINDS.get(str(message.get("event", "")))
     if kind is None:
         return None
+    # A line may say more than the report, such as the gap, which follows from its times.
+    fields = {name: message[name] for name in kind.model_fields if name in message}
     try:
         return kind.model_validate_json(json.dumps(fields))
     except ValidationError as error:

@@ -60,9 +60,14 @@ def outside_wait_ms(
     queued: Sequence[float],
     drained_per_s: float | None,
     warm_up_s: float,
+    load_s: float,
 ) -> float | None:
-    """The backlog above its lowest level, as time: what a system that keeps up holds is no wait."""
-    levels = _smoothed([(at, n) for at, n in zip(time_s, queued, strict=False) if at >= warm_up_s])
+    """The backlog above its lowest level, as time: what a system that keeps up holds is no wait.
+
+    From the warm-up to the end of the load: afterwards everything is drained.
+    """
+    samples = zip(time_s, queued, strict=False)
+    levels = _smoothed([(at, count) for at, count in samples if warm_up_s <= at <= load_s])
     if not levels or not drained_per_s:
         return None
     return round(1_000 * (fmean(levels) - min(levels)) / drained_per_s, 3)

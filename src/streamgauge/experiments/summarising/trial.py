@@ -194,7 +194,9 @@ def _components(
     if parts is None:
         return None
     pull = series.pull
-    outside_ms = outside_wait_ms(pull.time_s, pull.queued, summary.drained_per_s, series.warm_up_s)
+    outside_ms = outside_wait_ms(
+        pull.time_s, pull.queued, summary.drained_per_s, series.warm_up_s, series.load_s
+    )
     growing = summary.latency_ms.event_time.growing
     return components(parts, visible.mean, outside_ms, growing=growing)
 
