@@ -54,6 +54,14 @@ def test_only_switches_during_the_load_count() -> None:
     assert parts_of(found().switches) == ["stop", "settle", "start", "first result"]
 
 
+def test_a_switch_that_ends_after_the_load_counts_but_has_no_band() -> None:
+    late = [placed(95, DATA), switched(162, OPERATION, asked=158)]
+    paradigms = paradigms_of(History(late), START, END)
+    assert paradigms is not None
+    assert paradigms.switch_count == 1
+    assert [band.paradigm for band in paradigms.operations[0].bands] == [DATA]
+
+
 def test_the_last_figures_and_the_latency_of_an_operation() -> None:
     one = found().operations[0]
     assert (one.queue, one.arrival_per_s, one.magnification) == (100, 1_000, 0.33)

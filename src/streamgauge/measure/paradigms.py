@@ -87,9 +87,9 @@ def paradigms_of(
     operations = [
         _operation(name, history, start_us, end_us, warm_up_us) for name in history.operations
     ]
-    switches = [
-        _switch(one, start_us) for one in history.switches if start_us <= one.at_us <= end_us
-    ]
+    # One that was asked for in the load counts, even if its first result came after it.
+    during = [one for one in history.switches if one.at_us >= start_us and one.asked_us <= end_us]
+    switches = [_switch(one, start_us) for one in during]
     gaps = [one.gap_ms for one in switches if one.gap_ms is not None]
     shares = [one.operation_stream_percent for one in operations]
     return Paradigms(

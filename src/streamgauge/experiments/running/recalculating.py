@@ -11,6 +11,7 @@ from streamgauge.experiments.running.run_directory import (
     written_by_a_run,
 )
 from streamgauge.experiments.running.station import Station, Tell
+from streamgauge.experiments.summarising.own_reports import reported_paradigms
 from streamgauge.experiments.summarising.recovery import fault_windows, recovery
 from streamgauge.measure.record import RunRecord
 from streamgauge.measure.summary import TrialSummary
@@ -37,8 +38,10 @@ def recalculate(directory: RunDirectory, tell: Tell) -> TrialSummary:
     old, series = directory.read_trial_summary(), directory.read_series()
     recovered = recovery(directory, record, findings.validation, series.resources)
     kept_up, causes = sustained(record, recovered)
+    paradigms = reported_paradigms(directory, record)
     summary = old.model_copy(
         update={
+            "paradigms": paradigms,
             "recovery": recovered,
             "sustained": kept_up,
             "unsustained_because": causes,
@@ -54,6 +57,8 @@ def recalculate(directory: RunDirectory, tell: Tell) -> TrialSummary:
         update={
             "faults": fault_windows(recovered, series.load_s),
             "latency": findings.series,
+            "visibility": findings.visibility_series,
+            "paradigms": paradigms,
             "histogram": findings.histogram,
             "singles": findings.singles,
         }
