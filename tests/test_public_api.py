@@ -135,10 +135,14 @@ ENTRY_POINTS = {
         "gaming.aggregation",
         "gaming.join",
         "gaming.nested",
+        "grep",
+        "pi",
+        "wordcount",
+        "yahoo",
     ],
     "streamgauge.schedules": ["bursts", "constant", "poisson", "ramp", "sine", "steps", "trace"],
     "streamgauge.services": ["kafka", "postgresql"],
-    "streamgauge.systems": ["none", "program", "simulated", "spark", "spark-realtime"],
+    "streamgauge.systems": ["dual", "none", "program", "simulated", "spark", "spark-realtime"],
 }
 
 EXIT_CODES = {
@@ -160,9 +164,15 @@ OPTIONS = {
     "calculate": "run --runs-dir --json",
     "report": "run --runs-dir --open",
     "compare": "base others --fail-if --output --runs-dir --json",
+    "dual": "",
     "services": "action kinds --json",
     "data": "benchmark --output --database --scale --seed --rows --sensors --now --force",
     "clean": "--runs-dir --keep --dry-run --yes",
+}
+
+DUAL = {
+    "explain": "run --runs-dir --json",
+    "run": "file --source --sink --brokers --checkpoint --cuts --master --duration",
 }
 
 
@@ -224,3 +234,13 @@ def test_the_commands_and_their_options_are_these() -> None:
         assert command is not None
         found[name] = " ".join(option.opts[0] for option in command.params)
     assert found == OPTIONS
+
+
+def test_the_commands_of_the_runtime_and_their_options_are_these() -> None:
+    group = commands.get_command(click.Context(commands), "dual")
+    assert isinstance(group, click.Group)
+    found = {
+        name: " ".join(option.opts[0] for option in command.params)
+        for name, command in group.commands.items()
+    }
+    assert found == DUAL

@@ -2,7 +2,7 @@
 
 A duration is written `500 ms`, `8 s`, `1 minute` or as a bare number of seconds and kept as integer
 microseconds; a share is written `25 %` or `0.25` and kept as a fraction; a count may be written
-`100_000`, `100k` or `1.5M`.
+`100_000`, `100k` or `1.5M`; a size `5 MB` (5,000,000 bytes) or `5 MiB`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ _DURATION_UNITS_US = {
 }
 _SPELT_OUT = {"hour": "h", "minute": "min", "second": "s", "millisecond": "ms", "microsecond": "us"}
 _MULTIPLIERS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_BYTE_UNITS = {
+    "B": 1,
+    **{f"{sign}B": 1_000**power for power, sign in enumerate(("k", "M", "G", "T"), 1)},
+    **{f"{sign}iB": 1_024**power for power, sign in enumerate(("K", "M", "G", "T"), 1)},
+}
 _NUMBER = r"(-?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
 
 
@@ -72,6 +77,18 @@ def parse_whole(value: object) -> int:
     return int(number)
 
 
+def parse_bytes(value: object) -> int:
+    """`5 MB` → 5,000,000."""
+    number, unit = _split(value, "a size such as `5 MB`")
+    if unit not in {*_BYTE_UNITS, ""}:
+        units = ", ".join(_BYTE_UNITS)
+        raise ValueError(f"{value!r} has an unknown unit; write one of {units}")
+    size = number * _BYTE_UNITS.get(unit, 1)
+    if size < 0 or not size.is_integer():
+        raise ValueError(f"{value!r} is not a whole number of bytes")
+    return int(size)
+
+
 def format_duration(micros: int) -> str:
     """2,500,000 → `2.5 s`, exactly: reading it again gives the same number."""
     for unit in ("h", "min", "s", "ms", "us"):
@@ -106,4 +123,5 @@ DurationUs = Annotated[
 ]
 Share = Annotated[float, BeforeValidator(parse_share)]
 Count = Annotated[float, BeforeValidator(parse_count)]
+ByteCount = Annotated[int, BeforeValidator(parse_bytes)]
 WholeNumber = Annotated[int, BeforeValidator(parse_whole)]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from streamgauge.channels.kafka.channel import KafkaChannel
+from streamgauge.dual.spark.client import java_settings
 from streamgauge.errors import ExperimentError
-from streamgauge.systems.spark.kafka import java_settings
 
 
 @pytest.mark.parametrize("key", ["sasl.password", "ssl.key.password", "ssl.key.pem"])

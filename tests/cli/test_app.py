@@ -25,6 +25,7 @@ def test_help_lists_the_commands_in_the_order_of_the_work() -> None:
         "calculate",
         "report",
         "compare",
+        "dual",
         "services",
         "data",
         "clean",

@@ -173,7 +173,7 @@ def test_published_figures_are_listed() -> None:
     assert "published:table-2/{storm,spark,flink}/{2-nodes,4-nodes,8-nodes}" in answer.out
     tables = json.loads(call("compare", "published:", "--json").out)
     names = [one["name"] for one in tables]
-    assert names[0] == "espbench"
+    assert names[0] == "dual-latency"
     assert names[-5:] == ["table-1", "table-2", "table-3", "table-4", "text"]
 
 

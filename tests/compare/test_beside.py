@@ -44,6 +44,16 @@ def test_without_a_case_that_fits_there_is_nothing_of_ours() -> None:
     assert {(one.ours, str(one.varied)) for one in found} == {(None, "{}")}
 
 
+def test_a_figure_that_must_fit_exactly_stands_alone_otherwise() -> None:
+    low = case({"system.name": "dual", "load.rate": "5 %"})
+    found = {
+        (one.label, one.figure): one.case for one in published_beside("dual-components", [low])
+    }
+    assert found["DO, 4k", "components.wait_ms"] == 0
+    assert found["DO, 40k", "components.wait_ms"] is None
+    assert found["Trident, 4k", "components.wait_ms"] is None
+
+
 def test_a_published_setting_is_beside_our_case_with_that_setting() -> None:
     cases = [case({"system.cluster.workers": n}, maximum=1_000.0 / n) for n in (1, 2)]
     found = {one.label: one.ours for one in published_beside("table-2", cases, "spark")}

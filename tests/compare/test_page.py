@@ -143,7 +143,7 @@ def test_latency_over_time_is_drawn_for_runs_with_series() -> None:
     assert len(chart["x"]["values"]) == sum(
         value is not None for value in series.latency.event_time_p99
     )
-    assert chart["bands"] == [{"start": 0.0, "end": 15.0, "label": "warm-up"}]
+    assert chart["bands"] == [{"start": 0.0, "end": 15.0, "label": "warm-up", "colour": 0}]
 
 
 def test_sweeps_are_drawn_over_what_they_vary() -> None:

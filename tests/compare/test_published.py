@@ -97,9 +97,19 @@ def test_every_table_is_there_with_its_source() -> None:
     tables = published_tables()
     of_espbench = ["espbench", "espbench-exact", "espbench-counts"]
     of_espbench += ["espbench-ingestion", "espbench-append-times"]
-    assert list(tables) == [*of_espbench, "table-1", "table-2", "table-3", "table-4", "text"]
+    of_do = ["dual-latency", "dual-components", "dual-throughput"]
+    assert list(tables) == [
+        *of_do,
+        *of_espbench,
+        "table-1",
+        "table-2",
+        "table-3",
+        "table-4",
+        "text",
+    ]
     for name, table in tables.items():
-        assert ("Hesse" if name in of_espbench else "Karimov") in table.citation
+        author = "Hesse" if name in of_espbench else "DO" if name in of_do else "Karimov"
+        assert author in table.citation
     assert {one.label for one in tables["table-2"].at("spark", "2-nodes")} == {
         "Spark 2.0.1, 2 nodes"
     }

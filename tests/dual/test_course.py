@@ -66,7 +66,7 @@ def test_both_speeds_are_known_after_a_burst() -> None:
     assert round(figures.quantities.speed_ratio, 3) == 0.5
 
 
-def test_a_ramp_is_prepared_before_the_queue_passes_its_limit() -> None:
+def test_a_ramp_is_prepared_and_left_before_the_queue_passes_its_limit() -> None:
     operation = SimulatedOperation(_decider(), 10_000, 50_000, preparation_s=3.0, backlog=20_000)
     operation.run(lambda time_s: 2_000 + 400 * max(0.0, time_s - 15), until_s=50)
     prepared = next(d for d in operation.decisions if d.action is Action.PREPARE)
@@ -74,7 +74,7 @@ def test_a_ramp_is_prepared_before_the_queue_passes_its_limit() -> None:
     assert prepared.figures.queue < prepared.figures.limits.up
     switched = next(d for d in operation.decisions if d.action is Action.SWITCH)
     assert switched.figures is not None
-    assert switched.figures.queue > switched.figures.limits.up
+    assert switched.figures.queue < switched.figures.limits.up
 
 
 def test_a_calm_load_that_was_never_queued_stays_a_data_stream() -> None:

@@ -186,9 +186,20 @@ def test_a_certain_ramp_prepares_before_the_queue_is_there() -> None:
     assert _actions(ramp(500)) == dict.fromkeys(CHAIN[:4], Action.PREPARE)
     reason = DECIDER.decide(0.0, ramp(500)).of("split").reason
     assert "will pass its upper limit" in reason
-    # Prepared, it waits for the burst.
-    ready = [replace(one, prepared=True) for one in ramp(500)]
-    assert set(_actions(ready).values()) == {Action.PREPARE}
+
+
+def test_a_certain_ramp_switches_before_the_queue_is_there() -> None:
+    def ramp(by_per_s2: float) -> list[Standing]:
+        points = tuple((0.5 * n - 5, 500 + by_per_s2 * (0.5 * n - 5)) for n in range(11))
+        estimates = replace(_estimates(8.0), recent_arrivals=points, arrival=_known(500.0))
+        estimates = replace(estimates, preparation=_known(0.5), gap=_known(1.0))
+        ready = _changed(_chain(), "split", estimates=estimates)
+        return [replace(one, prepared=True) for one in ready]
+
+    # 500/s and 100/s more every second: in 1.5 s no more than a data stream can take, 800/s.
+    assert Action.SWITCH not in _actions(ramp(100)).values()
+    assert _actions(ramp(500))["split"] is Action.SWITCH
+    assert "a data stream is safe up to 800/s" in DECIDER.decide(0.0, ramp(500)).of("split").reason
 
 
 @few

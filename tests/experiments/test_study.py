@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streamgauge.errors import ExperimentError
 from streamgauge.experiments.planning.files import builtin_names, read_experiment
-from streamgauge.experiments.planning.study import Study, make_study, plan_at
+from streamgauge.experiments.planning.study import Study, make_study, plan_at, reference_key
 from streamgauge.units import SECOND_US
 
 
@@ -173,3 +173,36 @@ def test_only_near_a_maximum_the_backlog_of_a_start_is_forgiven() -> None:
     assert [plan.policy.settles_us > 0 for plan in plans] == [False, True, True]
     # The probes of the search, too, though the first case has a rate of its own.
     assert plan_at(group.experiment, found.base, 5_000.0, SECOND_US).policy.settles_us > 0
+
+
+def test_shares_may_be_of_the_maximum_of_one_system() -> None:
+    found = study(
+        vary="{system: [spark, simulated], load.rate: [10 %, 50 %]}",
+        search="{of: {system: spark}, published: {gaming.aggregation: 76k}}",
+    )
+    own, other = found.groups
+    assert own.reference is own
+    assert other.reference is not other
+    assert other.reference.experiment.system.name == "spark"
+    assert other.reference.experiment.load.share_of_maximum == 1.0
+    # One search serves both, and its time counts once.
+    assert reference_key(own) == reference_key(other)
+    assert [found.searches_for(one) for one in found.groups] == [True, False]
+    apart = study(vary="{system: [spark, simulated], load.rate: [10 %, 50 %]}")
+    assert [apart.searches_for(one) for one in apart.groups] == [True, True]
+    assert found.estimated_us < apart.estimated_us
+
+
+def test_the_maximum_is_of_the_other_settings_of_each_group() -> None:
+    found = study(
+        vary="{workload.window: [1 s, 2 s], system: [spark, simulated], load.rate: [10 %]}",
+        search="{of: {system: spark}}",
+    )
+    assert [found.searches_for(one) for one in found.groups] == [True, False, True, False]
+    windows = [one.reference.experiment.workload.parameters["window"] for one in found.groups]
+    assert windows == ["1 s", "1 s", "2 s", "2 s"]
+
+
+def test_a_system_of_shares_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ExperimentError, match="sprak"):
+        study(load__rate="50 %", search="{of: {system: sprak}}")

@@ -10,10 +10,17 @@ from streamgauge.experiments.planning.files import read_experiment
 from streamgauge.experiments.planning.study import Study, make_study
 from streamgauge.experiments.running.environment import Environment
 from streamgauge.experiments.running.run_directory import RunDirectory
-from streamgauge.experiments.summarising.study import FinishedTrial, summarise_study
+from streamgauge.experiments.summarising.study import FinishedTrial, scale_of, summarise_study
 from streamgauge.experiments.summarising.trial import RunState
+from streamgauge.measure.search import SearchResult
 from streamgauge.measure.summary import StudySummary, TrialSummary, Verdict
+from streamgauge.report.published import scale_text
+from streamgauge.report.study import render_study
 from tests.cli import made_up
+
+FOUND = SearchResult(
+    maximum_sustainable_per_s=38_000.0, passed=38_000.0, failed=40_000.0, in_words="confirmed"
+)
 
 
 def state() -> RunState:
@@ -163,3 +170,37 @@ def test_repetitions_that_differ_much_are_advised_to_be_more(tmp_path: Any) -> N
 def test_a_growing_latency_is_not_repeated_for_its_mean(tmp_path: Any) -> None:
     trials = [made_up.summary(latency_ms=latency(p99, growing=True)) for p99 in (100, 300)]
     assert put_together(tmp_path, study("repeat=2"), trials).warnings == []
+
+
+def test_the_factor_between_this_machine_and_a_publication_is_printed_once(tmp_path: Any) -> None:
+    found = study(
+        "vary={system: [spark, simulated], load.rate: [10 %, 50 %]}",
+        "search={of: {system: spark}, published: {gaming.aggregation: 76k}}",
+    )
+    finished = [
+        FinishedTrial(case, 1, made_up.summary(), None, scale=scale_of(group, FOUND))
+        for group in found.groups
+        for case in group.cases
+    ]
+    whole = summarise_study(found, RunDirectory(tmp_path), finished, state())
+    (scale,) = whole.scales
+    assert (scale.maximum_sustainable_per_s, scale.published_per_s, scale.factor) == (
+        38_000,
+        76_000,
+        0.5,
+    )
+    assert scale_text(scale) == (
+        "Rates are shares of the maximum of query gaming.aggregation, system spark, measured in "
+        "this run: 38,000/s. It stands for the 76,000/s of the publication: its rates times 0.5 "
+        "are ours."
+    )
+    assert scale_text(scale) in render_study(whole, tmp_path)
+
+
+def test_shares_of_their_own_maxima_have_no_factor(tmp_path: Any) -> None:
+    found = study("vary={load.rate: [10 %, 50 %]}")
+    finished = [
+        FinishedTrial(case, 1, made_up.summary(), None, scale=scale_of(found.groups[0], FOUND))
+        for case in found.cases
+    ]
+    assert summarise_study(found, RunDirectory(tmp_path), finished, state()).scales == []

@@ -44,10 +44,14 @@ NOT_FIGURES = {
     "thresholds": "the value of the figure that a threshold names",
     "limits": "their strength only puts them in an order",
     "tries": "the steps of a search",
+    "components.growing": "whether the outside wait has a meaning",
+    "paradigms.operations": "what each operation was doing, shown as a table",
+    "paradigms.switches": "every switch, shown as a table",
     "TIME.growing": "whether the mean has a meaning",
     "validation.values_compared": "whether there was an oracle",
     "recovery.faults": "each fault by itself; the worst of them is the figure",
     "cases": "the spread of figures over trials, by their names in the registry",
+    "scales": "what the rates of a study are shares of",
     "published": "the values of the figure that an entry names",
 }
 SECTIONS = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from streamgauge.measure.latency import statistics
+from streamgauge.measure.latency import statistics, visibility_series
 from streamgauge.measure.visibility import prefixes_of, visibility, wrong_updates
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from tests.loads import START_US, replay_of
@@ -88,6 +88,9 @@ def test_every_event_is_visible_at_the_next_update(spark: SparkSession, slide: s
     )
     assert (figures.min, figures.max) == (expected[0], expected[-1])
     assert figures.p50 == pytest.approx((expected[399] + expected[400]) / 2)
+    drawn = visibility_series(found)
+    assert drawn.time_s == sorted(map(float, rows))
+    assert max(filter(None, drawn.max)) == expected[-1]
     assert wrong_updates(prefixes, played.results(spark), query) == (len(played.updates()), 0)
 
 

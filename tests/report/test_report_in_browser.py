@@ -13,7 +13,7 @@ from streamgauge.measure.summary import Series, TrialSummary
 from streamgauge.report.html import render_report
 from streamgauge.report.study import render_study
 
-from . import samples, studies
+from . import samples, studies, test_paradigms
 from .page import Page
 
 HOSTILE = "</script><b>driver</b>"
@@ -72,6 +72,17 @@ def test_all_charts_are_drawn(tmp_path: Path) -> None:
         "memory": 3 * len(series.resources.time_s),
     }
     assert len(page.all("canvas")) == 5
+
+
+def test_the_lanes_of_the_paradigms_are_drawn(tmp_path: Path) -> None:
+    paradigms = test_paradigms.found()
+    series = samples.series().model_copy(update={"paradigms": paradigms})
+    summary = samples.summary().model_copy(update={"paradigms": paradigms})
+    page = opened(render_report(summary, series), tmp_path)
+    assert "data-error" not in page.one("html").attributes
+    places = len(page.charts()["paradigms"]["x"]["values"])
+    assert drawn_points(page)["paradigms"] == places * len(paradigms.operations)
+    assert len(page.all("canvas")) == 6
 
 
 def test_legends_name_every_series_and_hostile_names_stay_text(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ COMMANDS = (
     "calculate",
     "report",
     "compare",
+    "dual",
     "services",
     "data",
     "clean",

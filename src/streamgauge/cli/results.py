@@ -34,7 +34,7 @@ from streamgauge.report.cases import (
 )
 from streamgauge.report.cells import threshold_value, verdict_kind
 from streamgauge.report.figures import GROWTH, STATISTICS, counts_of
-from streamgauge.report.published import published_cells
+from streamgauge.report.published import published_cells, scale_text
 from streamgauge.report.tables import RESOURCE_FIGURES
 
 _STYLES = {"good": "green", "bad": "red", "open": "yellow", "void": "magenta"}
@@ -66,6 +66,8 @@ def show(session: Session, summary: Summary, report: Path) -> None:
     _thresholds(session, summary)
     if isinstance(summary, StudySummary):
         _cases(session, summary)
+        for scale in summary.scales:
+            session.say(f"  {scale_text(scale)}")
         _published(session, summary)
     else:
         _rates(session, summary)

@@ -56,6 +56,8 @@ def _case_of(
     one: PublishedFigure, cases: Sequence[Case], fixed: Mapping[str, object]
 ) -> Case | None:
     wanted = {**one.beside, **one.beside_setting}
+    if one.exact:
+        return _first(cases, wanted, fixed) if one.beside else None
     if one.beside_setting and (found := _first(cases, wanted, fixed)):
         return found
     maxima = {case.figures[MAXIMUM].mean: case for case in cases if MAXIMUM in case.figures}

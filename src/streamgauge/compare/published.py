@@ -68,6 +68,8 @@ class PublishedFigure(_Frozen):
     beside_setting: CaseValues = {}
     """The case of ours that has the published setting."""
     derived: DerivedRule | None = None
+    exact: bool = False
+    """Whether it stands alone where no case of ours has its setting."""
 
 
 class PublishedTable(_Frozen):
@@ -116,6 +118,7 @@ class _System(_Frozen):
 class _Publication(_Frozen, Publication):
     name: str
     beside: CaseValues = {}
+    exact: bool = False
     systems: dict[str, _System]
     settings: dict[str, CaseValues] = {}
     derived: dict[str, DerivedRule] = {}
@@ -161,6 +164,7 @@ def _figures(publication: _Publication, table: _Table) -> Iterator[PublishedFigu
                     beside=publication.beside | system.beside,
                     beside_setting=publication.settings.get(setting, {}),
                     derived=publication.derived.get(figure),
+                    exact=publication.exact,
                 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from streamgauge.dual.decision import Figures, Standing
@@ -16,8 +16,16 @@ from streamgauge.dual.model.limits import (
     limits,
     sustained_as_data_stream,
 )
-from streamgauge.dual.model.trend import certain_slope, crosses_within
+from streamgauge.dual.model.trend import (
+    arrival_after,
+    certain_slope,
+    crosses_within,
+    latest_arrival,
+)
 from streamgauge.dual.settings import DualSettings
+
+OUTLOOK_S = 5.0
+"""A ramp must lead beyond the limit within this time after a switch, or it is none worth one."""
 
 
 class Pressure(Enum):
@@ -96,8 +104,7 @@ def _figures(standing: Standing, settings: DualSettings) -> Figures | None:
     if quantities is None:
         return None
     queue = excess_queue(standing.queue, standing.paradigm, quantities)
-    gap = estimates.gap.value
-    gap_s = settings.assumed_gap_s if gap is None else gap
+    gap_s = _known(estimates.gap.value, settings.assumed_gap_s)
     return Figures(
         queue,
         limits(quantities, settings.hysteresis),
@@ -117,18 +124,43 @@ def _as_data_stream(
         if figures.saved_record_s < 0:
             return Pressure.CALM, f"{above}, but a switch {_cost(figures, settings)}"
         return Pressure.BURST, f"{above}; {_terms(figures)}; a switch {_gain(figures, settings)}"
-    known = standing.estimates.preparation.value
-    ready_s = settings.assumed_preparation_s if known is None else known
-    slope = figures.slope_per_s2
-    if slope is not None and crosses_within(
-        figures.quantities, queue, slope, settings.hysteresis, ready_s
+    if figures.slope_per_s2 is not None and figures.slope_per_s2 > 0:
+        ramp = _on_a_ramp(standing, figures, figures.slope_per_s2, settings)
+        if ramp is not None:
+            return ramp
+    return Pressure.CALM, f"queue {queue:,.0f} ≤ upper limit {up:,.0f}; {_terms(figures)}"
+
+
+def _on_a_ramp(
+    standing: Standing, figures: Figures, slope: float, settings: DualSettings
+) -> tuple[Pressure, str] | None:
+    """A switch takes time, in which the load grows on: it is prepared and made in advance."""
+    queue, q = figures.queue, figures.quantities
+    ready_s = _known(standing.estimates.preparation.value, settings.assumed_preparation_s)
+    lead_s = ready_s + _known(standing.estimates.gap.value, settings.assumed_gap_s)
+    now_per_s = max(q.arrival_per_s, latest_arrival(standing.estimates.recent_arrivals))
+    then_per_s = arrival_after(now_per_s, slope, lead_s)
+    safe_per_s = (1 - settings.hysteresis) * q.data_speed_per_s
+    grows = f"V grows by at least {slope:,.0f}/s per second; {_terms(figures)}"
+    beyond = replace(q, arrival_per_s=now_per_s)
+    lasting = crosses_within(beyond, queue, slope, settings.hysteresis, lead_s + OUTLOOK_S)
+    if standing.prepared and then_per_s > safe_per_s and lasting:
+        return Pressure.BURST, (
+            f"in {lead_s:.1f} s, which a switch takes, {then_per_s:,.0f}/s will arrive, and a data"
+            f" stream is safe up to {safe_per_s:,.0f}/s; {grows}"
+        )
+    if (lasting and then_per_s > safe_per_s) or crosses_within(
+        q, queue, slope, settings.hysteresis, ready_s
     ):
         return Pressure.RAMP, (
-            f"queue {queue:,.0f} will pass its upper limit, now {up:,.0f}, within the"
-            f" {ready_s:.1f} s that preparing takes; {_terms(figures)}, and V grows by at least"
-            f" {slope:,.0f}/s per second"
+            f"queue {queue:,.0f} will pass its upper limit, now {figures.limits.up:,.0f}, and"
+            f" preparing a switch takes {ready_s:.1f} s; {grows}"
         )
-    return Pressure.CALM, f"queue {queue:,.0f} ≤ upper limit {up:,.0f}; {_terms(figures)}"
+    return None
+
+
+def _known(measured_s: float | None, assumed_s: float) -> float:
+    return assumed_s if measured_s is None else measured_s
 
 
 def _as_operation_stream(figures: Figures, settings: DualSettings) -> tuple[Pressure, str]:

@@ -12,11 +12,14 @@ The first operation gets the rows of a topic (`key`, `value`, `timestamp`); the 
 from __future__ import annotations
 
 import re
+import runpy
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,6 +62,25 @@ class Pipeline:
     @property
     def names(self) -> list[str]:
         return [one.name for one in self.operations]
+
+
+def load_pipeline(file: Path) -> Pipeline:
+    """The pipeline that a Python file defines."""
+    if not file.is_file():
+        raise UsageError(f"there is no file {file}", fix="give a Python file with a pipeline")
+    # Beside the file there may be modules that it imports.
+    sys.path.insert(0, str(file.resolve().parent))
+    try:
+        defined = runpy.run_path(str(file))
+    except Exception as error:
+        cause = f"{file} cannot be loaded: {type(error).__name__}: {error}"
+        raise UsageError(cause, fix="correct the file") from error
+    found = [one for one in defined.values() if isinstance(one, Pipeline)]
+    if len({id(one) for one in found}) != 1:
+        raise UsageError(
+            f"{file} defines {len(found)} pipelines", fix="define exactly one: dual.Pipeline(name)"
+        )
+    return found[0]
 
 
 def _checked(name: str, what: str) -> str:

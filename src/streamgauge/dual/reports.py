@@ -49,6 +49,10 @@ class SegmentSeen(StrictModel):
     upper_limit: float | None = None
     lower_limit: float | None = None
     """The queue lengths L_up and L_down at which it would switch."""
+    interval_ms: float | None = None
+    """T: of its micro-batches, as operation stream."""
+    schedule_ms: float | None = None
+    """t_s: what scheduling one micro-batch takes."""
 
 
 class Seen(Report):
@@ -70,6 +74,14 @@ class Decided(Report):
     target: Paradigm
     reason: str
     figures: dict[str, float | None]
+
+
+class Failed(Report):
+    """The query of a segment has ended by itself, and is started again."""
+
+    event: ClassVar[str] = "dual-failed"
+    operations: tuple[str, ...]
+    failure: str
 
 
 class Switched(Report):

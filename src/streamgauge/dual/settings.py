@@ -27,6 +27,12 @@ class DualSettings(StrictModel):
     assumed_gap_s: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     """How long nothing is processed when an operation switches."""
 
+    commit_s: float | None = Field(default=None, ge=1, allow_inf_nan=False)
+    """How often a data stream with state commits its offsets. What came after is done again at a
+    switch, and each commit holds up the records for some 0.1 s. None: chosen by the load."""
+    fixed: bool = False
+    """Whether every operation stays as it is, whatever the load."""
+
     @model_validator(mode="after")
     def _intervals_in_order(self) -> DualSettings:
         if self.shortest_interval_s > self.longest_interval_s:

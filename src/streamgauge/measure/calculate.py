@@ -25,6 +25,7 @@ from streamgauge.measure.summary import (
     LatencySeries,
     SingleLatencies,
     Validation,
+    VisibilitySeries,
 )
 from streamgauge.parts import read_parts
 from streamgauge.processes.component import Console
@@ -60,6 +61,7 @@ class Findings(BaseModel):
 
     latency: Latency = Latency()
     series: LatencySeries = LatencySeries()
+    visibility_series: VisibilitySeries = VisibilitySeries()
     histogram: Histogram = Histogram()
     singles: SingleLatencies = SingleLatencies()
     validation: Validation = Validation()
@@ -127,8 +129,9 @@ def _findings(
         if visible is not None:
             seen = latency.statistics(visible, warm_up_s, (latency.VISIBILITY,))
             times = times.model_copy(update={latency.VISIBILITY: seen.visibility})
+            found["visibility_series"] = latency.visibility_series(visible)
         histogram = latency.histogram(rows, warm_up_s, visible)
-        found = {"latency": times, "series": drawn, "histogram": histogram}
+        found |= {"latency": times, "series": drawn, "histogram": histogram}
         if work.latencies is not None:
             single_latencies.write_single_latencies(rows, work.latencies)
             found["singles"] = single_latencies.sampled(work.latencies, record.start_us)

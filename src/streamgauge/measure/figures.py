@@ -136,6 +136,15 @@ _TABLE = (
     _Row("ingestion.variation_percent", "variation", Unit.PERCENT, _LOWER, Use.ALL),
     _Row("ingestion.records_per_step", "records per step", Unit.RATIO, _NEITHER, Use.ALL),
     _Row("ingestion.step_ms", "step", Unit.MS, _NEITHER, Use.ALL),
+    _Row("paradigms.switch_count", "switches", Unit.COUNT, _NEITHER, Use.ALL, ("switches",)),
+    _Row("paradigms.longest_gap_ms", "longest gap", Unit.MS, _LOWER, Use.ALL, ("gap",)),
+    _Row("paradigms.operation_stream_percent", "operation stream", Unit.PERCENT, _NEITHER, Use.ALL),
+    _Row("components.outside_wait_ms", "outside wait", Unit.MS, _LOWER, Use.ALL),
+    _Row("components.process_ms", "process", Unit.MS, _LOWER, Use.ALL),
+    _Row("components.wait_ms", "wait", Unit.MS, _LOWER, Use.ALL),
+    _Row("components.schedule_ms", "schedule", Unit.MS, _LOWER, Use.ALL),
+    _Row("components.network_ms", "network", Unit.MS, _LOWER, Use.ALL),
+    _Row("components.total_ms", "whole latency", Unit.MS, _LOWER, Use.ALL),
     _Row("TIME.count", "results", Unit.COUNT, _NEITHER, _LIMITED),
     _Row("TIME.mean", "mean", Unit.MS, _LOWER, Use.ALL, ("mean",)),
     _Row("TIME.min", "min", Unit.MS, _LOWER, Use.ALL, ("min",)),
@@ -207,6 +216,23 @@ _DEFINITIONS = {
     "ingestion.records_per_step": "Consecutive messages with the same append time, on average; the "
     "broker's times are whole milliseconds.",
     "ingestion.step_ms": "From one append time to the next, on average.",
+    "paradigms.switch_count": "Switches of a segment from one paradigm to the other during the "
+    "load.",
+    "paradigms.longest_gap_ms": "The longest time from the last result of a segment in the old "
+    "paradigm to its first in the new one.",
+    "paradigms.operation_stream_percent": "Share of the load during which an operation was an "
+    "operation stream (micro-batches), mean of all operations.",
+    "components.outside_wait_ms": "The backlog above its lowest level, divided by the rate that "
+    "was drained: waiting in front of a system that does not keep up.",
+    "components.process_ms": "Processing of one record, as the system reports it: the time of a "
+    "micro-batch by its records, or 1 by the speed of each segment.",
+    "components.wait_ms": "For the beginning of its micro-batch, half of the interval, and until "
+    "all of it is computed; 0 in a data stream. As the system reports it.",
+    "components.schedule_ms": "Offsets, plan and logs of a micro-batch; 0 in a data stream. As the "
+    "system reports it.",
+    "components.network_ms": "The rest of the whole latency: on the way to, between and from the "
+    "operations.",
+    "components.total_ms": "The mean visibility latency, measured from outside.",
     "TIME.count": "Results after the warm-up; all of them were measured.",
     "TIME.mean": "Mean latency of the results after the warm-up.",
     "TIME.min": "The lowest latency of a result after the warm-up.",
@@ -275,6 +301,9 @@ _WHY_NOT = {
     "processed_per_s": "fewer than three pulls",
     "validation": "the results were not checked",
     "resources": "not sampled",
+    "components": "the system does not report them, or the latency grows",
+    "paradigms": "the system has no paradigms to choose from",
+    "paradigms.longest_gap_ms": "nothing was switched",
     "recovery": "there was no fault, or the system did not recover",
     "ingestion": "there was a system, or no whole second after the warm-up",
     MAXIMUM: "no rate was sustained",

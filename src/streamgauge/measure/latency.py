@@ -17,7 +17,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from streamgauge.measure.quantiles import QUANTILES, results_needed
-from streamgauge.measure.summary import Histogram, Latency, LatencySeries, LatencyStatistics
+from streamgauge.measure.summary import (
+    Histogram,
+    Latency,
+    LatencySeries,
+    LatencyStatistics,
+    VisibilitySeries,
+)
 from streamgauge.measure.trend import growth_of
 from streamgauge.queries.base import ResultShape
 
@@ -150,6 +156,20 @@ def series(latency: DataFrame) -> LatencySeries:
         event_time_max=[_rounded(row["max"]) for row in rows],
         processing_time_p50=quantile("processing_time", 0),
         processing_time_p99=quantile("processing_time", 1),
+    )
+
+
+def visibility_series(visible: DataFrame) -> VisibilitySeries:
+    """Per second of the load, over the input events of that second."""
+    shares = F.array(F.lit(0.5), F.lit(0.99))
+    quantiles = F.percentile(VISIBILITY, shares).alias("quantiles")
+    drawn = visible.groupBy("second").agg(quantiles, F.max(VISIBILITY).alias("max"))
+    rows = drawn.orderBy("second").collect()
+    return VisibilitySeries(
+        time_s=[float(row["second"]) for row in rows],
+        p50=[_rounded(row["quantiles"][0]) for row in rows],
+        p99=[_rounded(row["quantiles"][1]) for row in rows],
+        max=[_rounded(row["max"]) for row in rows],
     )
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamgauge.errors import UsageError
+from streamgauge.measure.components import LatencyComponents
+from streamgauge.measure.paradigms import Paradigms
 from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.unit import Unit
 from streamgauge.version import FORMAT_VERSION
@@ -289,6 +291,12 @@ class MeasuredFigures(_Figures):
     resources: dict[str, ResourceSummary] = {}
     limits: list[Limit] = Field(default=[], description="what limited the run, strongest first")
     ingestion: Ingestion | None = Field(default=None, description="of a run without a system")
+    paradigms: Paradigms | None = Field(
+        default=None, description="of a run of the dual-paradigm runtime, as it reports them"
+    )
+    components: LatencyComponents | None = Field(
+        default=None, description="of the mean visibility latency, where the system reports them"
+    )
     recovery: Recovery | None = Field(default=None, description="of a run with faults")
 
 
@@ -300,6 +308,14 @@ class SearchFigures(_Figures):
     failed: float | None = Field(default=None, description="lowest rate that failed")
     tries: list[Try] = Field(default=[], description="every probe of the search, in order")
     confidence: str = Field(default="", description="of the maximum, as a sentence")
+
+
+class Scale(SearchFigures):
+    """The search whose maximum rates are shares of, and the published rate that it stands for."""
+
+    settings: dict[str, object] = Field(default={}, description="whose maximum it is")
+    published_per_s: float | None = None
+    factor: float | None = Field(default=None, description="the maximum by the published rate")
 
 
 class TrialSummary(SearchFigures, MeasuredFigures, _Head):
@@ -326,6 +342,9 @@ class StudySummary(SearchFigures, MeasuredFigures, _Head):
     cases: list[Case] = Field(default=[], description="trials grouped by their varied values")
     figure: str = Field(default="", description="how the report draws the study")
     paper: str = Field(default="", description="the table or figure that this repeats")
+    scales: list[Scale] = Field(
+        default=[], description="what the rates are shares of, if it is the maximum of one system"
+    )
     published: list[Published] = []
     publication: Publication | None = Field(default=None, description="of the published figures")
 
@@ -386,6 +405,14 @@ class LatencySeries(_OverTime):
     event_time_max: list[float | None] = []
     processing_time_p50: list[float | None] = []
     processing_time_p99: list[float | None] = []
+
+
+class VisibilitySeries(_OverTime):
+    """Visibility latency per second of event time, in ms."""
+
+    p50: list[float | None] = []
+    p99: list[float | None] = []
+    max: list[float | None] = []
 
 
 class SingleLatencies(_OverTime):
@@ -463,11 +490,15 @@ class Series(_Figures):
     load_s: float = Field(default=0.0, description="length of the load")
     warm_up_s: float = Field(default=0.0, description="the shaded part, left out of the figures")
     latency: LatencySeries = LatencySeries()
+    visibility: VisibilitySeries = VisibilitySeries()
     histogram: Histogram = Histogram()
     singles: SingleLatencies = SingleLatencies()
     pull: PullSeries = PullSeries()
     resources: Resources = Resources()
     ingestion: IngestionSeries = IngestionSeries()
+    paradigms: Paradigms | None = Field(
+        default=None, description="of a run of the dual-paradigm runtime"
+    )
     faults: list[FaultWindow] = []
     append_times_ms: list[float] = Field(
         default=[], description="of the first messages after the warm-up, since the first of them"

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import and_
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from streamgauge.events.spec import EVENT_TIME
@@ -77,14 +77,17 @@ def wrong_updates(prefixes: DataFrame, results: DataFrame, query: Query) -> tupl
     shape = query.shape
     keys = [*shape.keys, shape.input_time]
     values = [name for name in prefixes.columns if name not in (*keys, EVENT, EVENT_TIME)]
-    right = prefixes.dropDuplicates(keys).select(
-        *keys, F.struct(*values, F.lit(True).alias("_known")).alias("right")
-    )
+    # Several where an event changes a result more than once: a line that has a word twice, say.
+    right = prefixes.groupBy(*keys).agg(F.collect_set(F.struct(*(values or keys))).alias("right"))
     # Only updates of results that are followed.
     followed = results.join(prefixes.select(*shape.keys).distinct(), list(shape.keys))
     joined = followed.join(right, keys, "left")
     types = dict(prefixes.dtypes)
-    checks = [same_value(F.col(name), F.col(f"right.{name}"), types[name]) for name in values]
-    same = reduce(and_, checks, F.col("right._known").isNotNull())
+
+    def gives(prefix: Column) -> Column:
+        checks = [same_value(F.col(name), prefix[name], types[name]) for name in values]
+        return reduce(and_, checks, F.lit(True))
+
+    same = F.coalesce(F.exists("right", gives), F.lit(False))
     row = joined.agg(F.count("*").alias("all"), F.count_if(~same).alias("wrong")).collect()[0]
     return int(row["all"]), int(row["wrong"])

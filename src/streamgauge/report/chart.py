@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
-Unit = Literal["s", "ms", "per_s", "events", "results", "percent", "mb"]
+Unit = Literal["s", "ms", "per_s", "events", "results", "percent", "mb", "paradigm"]
 Side = Literal["left", "right"]
 _DECADE = 10
 
@@ -55,6 +55,28 @@ class Band(_Description):
     start: float
     end: float
     label: str
+    colour: int = 0
+    """A slot of the palette; 0 is grey."""
+
+
+class Piece(_Description):
+    """A stretch of a lane in one state."""
+
+    start: float
+    end: float
+    colour: int
+    label: str
+    opaque: bool = False
+
+
+class Lane(_Description):
+    """A row of states over the horizontal axis, such as the paradigms of an operation.
+
+    Later pieces lie on earlier ones. The series with the same place gives the cursor its values.
+    """
+
+    label: str
+    pieces: list[Piece]
 
 
 class Chart(_Description):
@@ -67,6 +89,8 @@ class Chart(_Description):
     axes: list[Axis]
     series: list[ChartSeries]
     bands: list[Band] = []
+    lanes: list[Lane] = []
+    """Drawn instead of the series."""
     group: str = ""
     wide: bool = False
     empty: str = "not measured"

@@ -13,6 +13,7 @@ from streamgauge.report import figures, limits, recovery, tables, verdict
 from streamgauge.report.chart import Chart
 from streamgauge.report.ingestion import ingestion_charts
 from streamgauge.report.markup import Html, element, escaped, joined, note, section
+from streamgauge.report.paradigms import paradigm_section
 from streamgauge.report.run_charts import load_charts, resource_charts
 from streamgauge.report.setting import what_runs
 from streamgauge.version import __version__
@@ -35,6 +36,7 @@ def render_report(summary: TrialSummary, series: Series) -> str:
         recovery.recovery(summary),
         limits.limits(summary),
         chart_section("Latency and load", load),
+        paradigm_section(summary),
         chart_section("Resources", resources, tables.resources(summary)),
         tables.instances(summary.driver),
         tables.repeat(summary),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from streamgauge import writing
 from streamgauge.measure.figures import MEAN_LATENCIES, TIMES, TWO_TIMES, figure_named
-from streamgauge.measure.summary import MAXIMUM, Case, Published, StudySummary
+from streamgauge.measure.summary import MAXIMUM, Case, Published, Scale, StudySummary
 from streamgauge.measure.unit import Unit
 from streamgauge.report.cases import RATE, SEARCH, case_label, mean_of, setting_text, without_rate
 from streamgauge.report.cells import heading
@@ -18,7 +18,22 @@ NOT_COMPARABLE = (
 )
 _FEW_ROWS = 12
 _THIS_MACHINE = "this machine"
+_SYSTEM = "system.name"
 _LATENCY_CELL = ("mean", "min", "max", "p90", "p95", "p99")
+
+
+def scale_text(scale: Scale) -> str:
+    """`Rates are shares of the maximum of query yahoo, system spark: 61,000/s …`."""
+    text = (
+        f"Rates are shares of the maximum of {case_label(scale.settings)}, measured in this run: "
+        f"{writing.or_nothing(scale.maximum_sustainable_per_s, writing.rate)}."
+    )
+    if scale.published_per_s is None or scale.factor is None:
+        return text
+    return (
+        f"{text} It stands for the {writing.rate(scale.published_per_s)} of the publication: its "
+        f"rates times {scale.factor:.3g} are ours."
+    )
 
 
 def published_cells(one: Published) -> list[str]:
@@ -70,8 +85,9 @@ def _capitalised(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _ours(summary: StudySummary, share: str = "") -> str:
-    system = _capitalised(str(summary.parameters.get("system.name", "system")))
+def _ours(summary: StudySummary, share: str = "", case: Case | None = None) -> str:
+    varied = case.varied.get(_SYSTEM) if case else None
+    system = _capitalised(str(varied or summary.parameters.get(_SYSTEM, "system")))
     return " ".join(filter(None, (system, share, "(ours)")))
 
 
@@ -107,9 +123,10 @@ def throughput_table(summary: StudySummary) -> Html:
             cells[system_and_setting(one)] = writing.count(one.value) + remark
     for case in summary.cases:
         maximum = mean_of(case, MAXIMUM)
-        place = case_label(without_rate(case.varied)) or _THIS_MACHINE
+        others = {key: value for key, value in case.varied.items() if key not in (RATE, _SYSTEM)}
+        place = case_label(others) or _THIS_MACHINE
         text = "none found" if maximum is None else writing.count(maximum)
-        cells[_ours(summary), place] = text
+        cells[_ours(summary, case=case), place] = text
     return _system_table("events per second", cells)
 
 

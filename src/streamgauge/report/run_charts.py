@@ -8,8 +8,9 @@ from statistics import median
 from typing import Any, Literal
 
 from streamgauge import writing
-from streamgauge.measure.summary import FaultWindow, Histogram, LatencySeries, Series
+from streamgauge.measure.summary import Histogram, LatencySeries, Series
 from streamgauge.report.chart import Axis, Band, Chart, ChartSeries, HorizontalAxis
+from streamgauge.report.paradigms import operation_stream_bands, paradigm_charts
 
 NO_RESULTS = "no results arrived"
 ONLY_WARM_UP = "all results arrived in the warm-up, which is not counted"
@@ -42,6 +43,7 @@ _RESOURCES = {
 
 def load_charts(series: Series) -> list[Chart]:
     charts = [latency_chart(series), _histogram(series), pull_chart(series)]
+    charts += paradigm_charts(series)
     # A run of an earlier version has no single latencies.
     return [*charts, singles_chart(series)] if series.singles.time_s else charts
 
@@ -51,18 +53,24 @@ def resource_charts(series: Series) -> list[Chart]:
 
 
 def over_time(
-    time_s: Sequence[float], warm_up_s: float, faults: Sequence[FaultWindow] = ()
+    time_s: Sequence[float], warm_up_s: float, bands: Sequence[Band] = ()
 ) -> dict[str, Any]:
-    """What all charts over time have in common: the axis, and what is shaded."""
+    """What all charts over time have in common."""
     values = [round(at, 3) for at in time_s]
     return {
         "x": HorizontalAxis(label="time since the load started", unit="s", values=values),
         "bands": [
             *([Band(start=0, end=warm_up_s, label="warm-up")] if warm_up_s else []),
-            *(Band(start=one.start_s, end=one.end_s, label=one.label) for one in faults),
+            *bands,
         ],
         "group": "time",
     }
+
+
+def _over_the_load(time_s: Sequence[float], series: Series) -> dict[str, Any]:
+    faults = [Band(start=one.start_s, end=one.end_s, label=one.label) for one in series.faults]
+    bands = [*operation_stream_bands(series.paradigms), *faults]
+    return over_time(time_s, series.warm_up_s, bands)
 
 
 def latency_chart(series: Series) -> Chart:
@@ -87,7 +95,7 @@ def latency_chart(series: Series) -> Chart:
             line("processing time p99", 4, dashed=True),
         ],
         empty=NO_RESULTS,
-        **over_time([latency.time_s[row] for row in rows], series.warm_up_s, series.faults),
+        **_over_the_load([latency.time_s[row] for row in rows], series),
     )
 
 
@@ -116,7 +124,7 @@ def singles_chart(series: Series) -> Chart:
         note=f"{text} in the order of their input; latencies.parquet has them all. Latencies below "
         f"{_LEAST_DRAWN_MS:g} ms are drawn there.",
         wide=True,
-        **over_time(singles.time_s, series.warm_up_s, series.faults),
+        **_over_the_load(singles.time_s, series),
     )
 
 
@@ -210,7 +218,7 @@ def pull_chart(series: Series) -> Chart:
             ChartSeries(label="offered", values=offered, colour=2),
         ],
         wide=True,
-        **over_time(pull.time_s, series.warm_up_s, series.faults),
+        **_over_the_load(pull.time_s, series),
     )
 
 
@@ -246,5 +254,5 @@ def resource_chart(series: Series, name: Literal["cpu", "memory", "network"]) ->
         definition=definition,
         axes=[axis],
         series=lines,
-        **over_time(series.resources.time_s, series.warm_up_s, series.faults),
+        **_over_the_load(series.resources.time_s, series),
     )

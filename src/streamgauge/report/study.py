@@ -29,12 +29,14 @@ from streamgauge.report.markup import (
 from streamgauge.report.published import (
     latency_table,
     published_table,
+    scale_text,
     throughput_table,
     two_times_table,
 )
 from streamgauge.report.queries import queries_figure
 from streamgauge.report.recovery import recoveries
 from streamgauge.report.study_charts import MOST_CHARTS, against_varied, case_charts, probe_chart
+from streamgauge.report.systems import components_table, operations_table, systems_table
 
 _MOST_LEFT_OUT = 10
 _TITLES = {
@@ -48,6 +50,9 @@ _TITLES = {
     "queries": "Queries",
     "ingestion": "Configured and achieved rates",
     "append-times": "Append times of consecutive messages",
+    "systems": "Systems side by side",
+    "components": "What the latency consists of",
+    "operations": "Latency and paradigm of each operation",
     "cases": "What varies",
 }
 _TABLES: dict[str, Callable[[StudySummary], Html]] = {
@@ -57,6 +62,9 @@ _TABLES: dict[str, Callable[[StudySummary], Html]] = {
     "queries": queries_figure,
     "ingestion": ingestion_table,
     "append-times": append_table,
+    "systems": systems_table,
+    "components": components_table,
+    "operations": operations_table,
 }
 
 
@@ -142,6 +150,7 @@ def _figure(summary: StudySummary, run: Path) -> tuple[Html, list[Chart]]:
         _left_out(drawn.left_out),
         _TABLES[summary.figure](summary) if summary.figure in _TABLES else "",
         _bars(summary) if with_bars else "",
+        *(note(scale_text(one)) for one in summary.scales),
         published_table(summary.published),
     ]
     if not any(parts):

@@ -23,6 +23,7 @@ from streamgauge.report.distributions import distribution_chart
 from streamgauge.report.ingestion import append_charts, rate_charts
 from streamgauge.report.run_charts import latency_chart, pull_chart, resource_chart
 from streamgauge.report.study_tables import PROBE_MARKS
+from streamgauge.report.systems import system_charts
 from streamgauge.report.varied_axis import VariedAxis, varied_axis
 
 MOST_CHARTS = 12
@@ -56,6 +57,10 @@ def case_charts(summary: StudySummary, run: Path) -> CaseCharts:
         drawn = [(case, _series_of(case, summary, run)) for case in summary.cases]
         found = [(case_label(case.varied), one.histogram) for case, one in drawn if one]
         return CaseCharts([distribution_chart(found)], [])
+    if summary.figure == "systems":
+        drawn = [(case, _series_of(case, summary, run)) for case in summary.cases]
+        charts = system_charts([(case, series) for case, series in drawn if series is not None])
+        return CaseCharts(charts[:MOST_CHARTS], [chart.title for chart in charts[MOST_CHARTS:]])
     if summary.figure in ("ingestion", "append-times"):
         return _of_the_broker(summary, run)
     per_case = len(_charts_of(summary.figure, Series()))

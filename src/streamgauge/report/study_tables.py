@@ -19,9 +19,9 @@ from streamgauge.measure.summary import (
     FAULTS,
     MAXIMUM,
     Case,
+    SearchFigures,
     Spread,
     StudySummary,
-    Summary,
     TrialSummary,
     Try,
     Validation,
@@ -220,11 +220,13 @@ def _link(place: str, run: Path) -> str:
     return element("a", "report", href=quote(f"{place}/report.html"), style="color:var(--accent)")
 
 
-def searches(summary: StudySummary) -> list[tuple[str, Summary]]:
+def searches(summary: StudySummary) -> list[tuple[str, SearchFigures]]:
     """The searches of a study by the label of their cases; trials at a share repeat theirs."""
+    if summary.scales:
+        return [(case_label(scale.settings), scale) for scale in summary.scales]
     if not summary.trials and summary.tries:
         return [("", summary)]
-    found: dict[str, Summary] = {}
+    found: dict[str, SearchFigures] = {}
     for trial in summary.trials:
         if trial.tries:
             found.setdefault(case_label(without_rate(trial.varied)), trial)

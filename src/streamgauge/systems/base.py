@@ -18,6 +18,7 @@ from pydantic import Field, field_validator
 
 from streamgauge.channels.base import Channel, Connector
 from streamgauge.driver.config import LoadConfig
+from streamgauge.measure.components import OwnParts
 from streamgauge.measure.limits import Evidence, limits
 from streamgauge.measure.summary import Limit
 from streamgauge.models import StrictModel
@@ -171,6 +172,10 @@ class System(StrictModel):
     def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:  # noqa: ARG002
         """What limited a run, strongest first, with advice; by default from the general rules."""
         return limits(evidence)
+
+    def own_parts(self, diagnostics: Diagnostics, rate_per_s: float) -> OwnParts | None:  # noqa: ARG002
+        """What the latency of a record consists of inside of it; None: it does not say."""
+        return None
 
     def resolved(self, base: Path, query: Query, channel: Channel) -> System:  # noqa: ARG002
         """Checked for the query and the channel, with paths relative to the folder of the

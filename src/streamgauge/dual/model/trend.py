@@ -11,6 +11,7 @@ from streamgauge.dual.model.latency import Quantities
 from streamgauge.dual.model.limits import limits
 
 FEWEST_POINTS = 5
+LATEST_POINTS = 3
 STANDARD_ERRORS = 3.0
 """How far below the fitted slope the certain one lies."""
 
@@ -31,6 +32,12 @@ def certain_slope(points: Sequence[tuple[float, float]]) -> float | None:
     rest = values - slope * times
     error = float(np.sqrt(rest @ rest / (len(points) - 2) / spread))
     return slope - STANDARD_ERRORS * error
+
+
+def latest_arrival(points: Sequence[tuple[float, float]]) -> float:
+    """V of the last few looks: an average over a longer time lags behind a ramp."""
+    latest = [value for _, value in points[-LATEST_POINTS:]]
+    return sum(latest) / len(latest) if latest else 0.0
 
 
 def arrival_after(arrival_per_s: float, slope_per_s2: float, seconds: float) -> float:

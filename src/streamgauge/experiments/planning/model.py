@@ -184,6 +184,16 @@ class SearchSection(_Section):
         default=None,
         description="of load; afterwards the search only confirms; default: twice the usual",
     )
+    of: dict[str, Any] = Field(
+        default={},
+        description="settings of the case whose maximum all shares are of, such as "
+        "`system: spark`; default: each case has its own maximum",
+    )
+    published: dict[str, Count] = Field(
+        default={},
+        description="by query, the published rate that the maximum stands for: the factor between "
+        "them is printed",
+    )
 
     @field_validator("start")
     @classmethod
@@ -206,6 +216,9 @@ class FigureSection(_Section):
         "queries",
         "ingestion",
         "append-times",
+        "systems",
+        "components",
+        "operations",
         "cases",
     ] = "cases"
     paper: str = Field(default="", description="the table or figure that this repeats")

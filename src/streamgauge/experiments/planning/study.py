@@ -16,7 +16,7 @@ from streamgauge.experiments.planning.plan import Plan, make_plan, without_secre
 from streamgauge.experiments.planning.validation import validated
 from streamgauge.measure.search import WARM_UP_US, SearchSettings, estimated_us
 from streamgauge.measure.search.settings import FIRST_GUESS_PER_S, SHORTEST_PROBE_US
-from streamgauge.report.cases import RATE, without_rate
+from streamgauge.report.cases import RATE, SEARCH, without_rate
 from streamgauge.units import SECOND_US, format_duration
 
 START_US = 25 * SECOND_US
@@ -62,6 +62,17 @@ class Group:
         """That of a case with a rate to be searched for; the cases differ only in their rate."""
         asking = (case for case in self.cases if case.share is not None)
         return next(asking, self.cases[0]).experiment
+
+    @cached_property
+    def reference(self) -> Group:
+        """The group whose maximum the shares are of: this one, unless `search.of` says another."""
+        own = self.experiment
+        if not own.search.of:
+            return self
+        varied = {**self.varied, **own.search.of}
+        experiment = _case(own, {**own.search.of, RATE: SEARCH}, "search.of")
+        other = Group(varied, [StudyCase(varied, experiment)])
+        return self if _same_system(own, experiment) else other
 
     @property
     def settings(self) -> SearchSettings:
@@ -132,13 +143,19 @@ class Study:
     def group_us(self, group: Group) -> int:
         # With another query or other settings the system starts again.
         total = START_US
-        if group.searched:
+        if group.searched and self.searches_for(group):
             search_us = estimated_us(group.settings, TRIAL_OVERHEAD_US)
-            total += self.warm_up_us(group) + search_us + WARM_MEASURE_US
+            total += self.warm_up_us(group.reference) + search_us + WARM_MEASURE_US
         for case in group.cases:
             # The confirmation of the search is the first trial at its maximum.
-            total += (self.experiment.repeat - (case.share == 1.0)) * self.trial_us(case)
+            confirmed = case.share == 1.0 and group.reference is group
+            total += (self.experiment.repeat - confirmed) * self.trial_us(case)
         return total
+
+    def searches_for(self, group: Group) -> bool:
+        """Whether the group is the first that needs the maximum of its reference."""
+        wanted = reference_key(group)
+        return next(one for one in self.groups if reference_key(one) == wanted) is group
 
     def warm_up_us(self, group: Group) -> int:
         """How long the system is under load before the first probe."""
@@ -147,6 +164,22 @@ class Study:
 
     def trial_us(self, case: StudyCase) -> int:
         return TRIAL_OVERHEAD_US + WARM_MEASURE_US + _work_us(case.experiment)
+
+
+def reference_key(group: Group) -> str:
+    """The same for all groups that share one search."""
+    return _compared(group.reference.experiment) if group.searched else repr(group.varied)
+
+
+def _same_system(one: Experiment, other: Experiment) -> bool:
+    return _compared(one) == _compared(other)
+
+
+def _compared(experiment: Experiment) -> str:
+    """All that a maximum depends on, in one text."""
+    load = experiment.load.model_copy(update={"rate": SEARCH})
+    same = experiment.model_copy(update={"load": load})
+    return same.model_dump_json(exclude={"vary", "also", "quick", "figure", "repeat"})
 
 
 def _work_us(experiment: Experiment) -> int:
@@ -200,6 +233,7 @@ def _check(case: StudyCase, base: Path) -> None:
     experiment = case.experiment
     plan = plan_at(experiment, base)
     if case.share is not None:
+        plan_at(Group({}, [case]).reference.experiment, base)
         _check_searched(experiment)
         if plan.query.results_are_the_log:
             raise ExperimentError(
@@ -231,7 +265,7 @@ def _check_searched(experiment: Experiment) -> None:
         )
 
 
-def _case(experiment: Experiment, varied: dict[str, Any]) -> Experiment:
+def _case(experiment: Experiment, varied: dict[str, Any], section: str = "vary") -> Experiment:
     if not varied:
         return experiment
     data = experiment.model_dump(mode="json", exclude={"vary", "also", "quick"})
@@ -239,7 +273,7 @@ def _case(experiment: Experiment, varied: dict[str, Any]) -> Experiment:
         try:
             put(data, key, value)
         except ExperimentError as error:
-            raise ExperimentError(f"vary.{key}", error.cause, fix=error.fix) from None
+            raise ExperimentError(f"{section}.{key}", error.cause, fix=error.fix) from None
     return validated(Experiment, data)
 
 

@@ -9,20 +9,33 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from streamgauge.errors import ComponentError, RunInterrupted
-from streamgauge.experiments.planning.study import Group, Study, StudyCase, plan_at
+from streamgauge.experiments.planning.study import Group, Study, plan_at, reference_key
 from streamgauge.experiments.running import log
 from streamgauge.experiments.running.measurement import Measurement
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.running.searching import Searching
 from streamgauge.experiments.running.station import Station
-from streamgauge.experiments.summarising.study import FinishedTrial, summarise_study
+from streamgauge.experiments.summarising.study import (
+    FinishedTrial,
+    scale_of,
+    summarise_study,
+)
 from streamgauge.experiments.summarising.trial import RunState
 from streamgauge.measure.search import SearchResult
-from streamgauge.measure.summary import StudySummary
+from streamgauge.measure.summary import Scale, StudySummary
 from streamgauge.report.cases import case_label
 from streamgauge.report.study import write_study_report
+
+
+class Maximum(NamedTuple):
+    """What a search found, its confirmation, and the void one that ended it."""
+
+    found: SearchResult
+    confirmed_in: Path | None
+    void_in: Path | None
 
 
 @dataclass
@@ -41,6 +54,8 @@ class StudyRun:
         self._state = self.new_state()
         self._finished: list[FinishedTrial] = []
         self._failure: ComponentError | None = None
+        self._maxima: dict[str, Maximum] = {}
+        """By the key of the search, because one may serve several groups."""
         self.directory.write(self.directory.environment, self._state.environment)
         self._log.publish(log.StudyStarted(self._state.command, len(self.study.cases)))
 
@@ -75,56 +90,67 @@ class StudyRun:
         trials = list(itertools.product(group.cases, range(1, study.experiment.repeat + 1)))
         found: SearchResult | None = None
         confirmed_in: Path | None = None
+        scale: Scale | None = None
         if group.searched:
-            part = self._part(f"search {number} of {len(study.groups)}", group.varied, left_us)
-            folder = self.directory.searches / f"{number:02d}"
-            search = Searching(study, group, folder, self.station, part, self.new_state)
-            found = search.run()
-            maximum, confirmed_in = found.maximum_sustainable_per_s, search.confirmed_in
-            self._log.publish(log.Decided("maximum", [found.in_words], {"per_s": maximum}))
-            if maximum is None or search.void_in is not None:
-                self._add(group.cases[0], 1, found, search.void_in)
+            found, confirmed_in, void_in = self._maximum(number, group, left_us)
+            if found.maximum_sustainable_per_s is None or void_in is not None:
+                self._add(FinishedTrial(group.cases[0], 1, None, found), void_in)
                 return
+            scale = scale_of(group, found)
         for place, (case, repetition) in enumerate(trials):
+            # The maximum of another system is no figure of this one.
+            own = found if group.reference is group else None
+            trial = FinishedTrial(case, repetition, None, own, scale=scale)
             # The confirmation of a search is the first trial at its maximum.
-            if confirmed_in is not None and case.share == 1.0 and repetition == 1:
-                self._add(case, repetition, found, confirmed_in)
+            if own and confirmed_in is not None and case.share == 1.0 and repetition == 1:
+                self._add(trial, confirmed_in)
                 continue
             if place or group.searched:
                 # The system has been started.
                 left_us = later_us + sum(study.trial_us(case) for case, _ in trials[place:])
             with self._continuing():
-                self._trial(case, repetition, found, left_us)
+                self._trial(trial, left_us)
 
-    def _trial(
-        self, case: StudyCase, repetition: int, found: SearchResult | None, left_us: int
-    ) -> None:
-        number = self.study.number_of(case, repetition)
+    def _maximum(self, number: int, group: Group, left_us: int) -> Maximum:
+        """Searched for, unless another group has needed it before."""
+        key, reference = reference_key(group), group.reference
+        if key not in self._maxima:
+            part = f"search {number} of {len(self.study.groups)}"
+            forward = self._part(part, reference.varied, left_us)
+            folder = self.directory.searches / f"{number:02d}"
+            search = Searching(self.study, reference, folder, self.station, forward, self.new_state)
+            found = search.run()
+            figures = {"per_s": found.maximum_sustainable_per_s}
+            self._log.publish(log.Decided("maximum", [found.in_words], figures))
+            self._maxima[key] = Maximum(found, search.confirmed_in, search.void_in)
+        return self._maxima[key]
+
+    def _trial(self, trial: FinishedTrial, left_us: int) -> None:
+        case = trial.case
+        number = self.study.number_of(case, trial.repetition)
         directory = RunDirectory(self.directory.trials / f"{number:02d}")
         try:
             if directory.finished:
                 return
             rate = None
-            if case.share is not None and found is not None:
-                rate = case.share * (found.maximum_sustainable_per_s or 0.0)
+            if case.share is not None and trial.scale is not None:
+                rate = case.share * (trial.scale.maximum_sustainable_per_s or 0.0)
             plan = plan_at(case.experiment, self.study.base, rate)
             state = self.new_state()
-            state.varied, state.repetition = case.varied, repetition
+            state.varied, state.repetition = case.varied, trial.repetition
             part = self._part(f"trial {number} of {self.study.trials}", case.varied, left_us)
             directory = RunDirectory.inside(directory.path)
             Measurement(plan, directory, self.station, part, state).run()
         finally:
             # A trial that failed or was interrupted has a summary, too.
             if directory.summary.exists():
-                self._add(case, repetition, found, directory.path)
+                self._add(trial, directory.path)
 
-    def _add(
-        self, case: StudyCase, repetition: int, found: SearchResult | None, path: Path | None
-    ) -> None:
+    def _add(self, trial: FinishedTrial, path: Path | None) -> None:
         """Adds a finished trial; without a path if a search found no rate to run it at."""
         summary = RunDirectory(path).read_trial_summary() if path else None
         place = str(path.relative_to(self.directory.path)) if path else ""
-        self._finished.append(FinishedTrial(case, repetition, summary, found, place))
+        self._finished.append(replace(trial, summary=summary, place=place))
 
     def _conclude(self, failure: Exception | None = None) -> StudySummary:
         self._state.end(failure)

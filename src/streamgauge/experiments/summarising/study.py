@@ -8,7 +8,7 @@ from typing import Any
 from streamgauge.compare.beside import published_beside
 from streamgauge.compare.published import published_table
 from streamgauge.experiments.planning.model import FigureSection
-from streamgauge.experiments.planning.study import Study, StudyCase
+from streamgauge.experiments.planning.study import Group, Study, StudyCase
 from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.trial import RunState, flat_parameters
 from streamgauge.measure.figures import MEAN_LATENCIES, Use, figures_for, value_of
@@ -18,6 +18,7 @@ from streamgauge.measure.summary import (
     MAXIMUM,
     Case,
     MeasuredFigures,
+    Scale,
     StudySummary,
     ThresholdResult,
     TrialSummary,
@@ -26,6 +27,7 @@ from streamgauge.measure.summary import (
 from streamgauge.measure.verdict import worst
 from streamgauge.report.cases import RATE, all_sustained, case_label
 
+QUERY, SYSTEM = "workload.query", "system.name"
 _MUCH_VARIATION = 0.2
 _WANTED_MARGIN = 0.1
 """Of the mean, at 95 %: what a higher number of repetitions is to reach."""
@@ -42,6 +44,21 @@ class FinishedTrial:
     search: SearchResult | None
     place: str = ""
     """The directory of the trial, inside that of the study."""
+    scale: Scale | None = None
+    """What its share is a share of."""
+
+
+def scale_of(group: Group, search: SearchResult) -> Scale:
+    """The search whose maximum the rates of a group are shares of, beside the published rate."""
+    experiment = group.reference.experiment
+    published = experiment.search.published.get(experiment.workload.query)
+    maximum = search.maximum_sustainable_per_s
+    return Scale(
+        settings={QUERY: experiment.workload.query, SYSTEM: experiment.system.name},
+        **_search_figures(search),
+        published_per_s=published,
+        factor=round(maximum / published, 4) if published and maximum else None,
+    )
 
 
 def summarise_study(
@@ -88,7 +105,16 @@ def summarise_study(
         cases=cases,
         figure=figure.form,
         paper=figure.paper,
+        scales=_scales(study, finished),
     )
+
+
+def _scales(study: Study, finished: list[FinishedTrial]) -> list[Scale]:
+    """Each once, where they are not simply the maxima of the cases themselves."""
+    if not study.experiment.search.of:
+        return []
+    found = {repr(one.scale): one.scale for one in finished if one.scale is not None}
+    return list(found.values())
 
 
 def _parameters(study: Study) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
+from streamgauge.dual.history import History, read_reports
 from streamgauge.errors import RunInterrupted, StreamgaugeError
 from streamgauge.experiments.planning.model import Experiment
 from streamgauge.experiments.planning.plan import Plan
@@ -15,7 +16,14 @@ from streamgauge.experiments.running.run_directory import RunDirectory
 from streamgauge.experiments.summarising.evidence import evidence
 from streamgauge.experiments.summarising.recovery import fault_windows, recovery
 from streamgauge.measure.calculate import Findings
+from streamgauge.measure.components import (
+    LatencyComponents,
+    components,
+    of_segments,
+    outside_wait_ms,
+)
 from streamgauge.measure.monitor import resource_series, resource_summary
+from streamgauge.measure.paradigms import Paradigms, paradigms_of
 from streamgauge.measure.record import RunRecord, SourceRecord
 from streamgauge.measure.recovery_figures import Recovery
 from streamgauge.measure.summary import (
@@ -96,15 +104,18 @@ def summarise_trial(
     end_us = record.end_us if record else experiment.duration
     start_us = record.start_us if record else round(state.started_at.timestamp() * 1e6)
     resources = resource_series(read_parts(directory.resources), start_us)
+    paradigms = _paradigms(directory, state)
     series = Series(
         load_s=end_us / 1e6,
         warm_up_s=experiment.warm_up_us / 1e6,
         latency=state.findings.series,
+        visibility=state.findings.visibility_series,
         histogram=state.findings.histogram,
         singles=state.findings.singles,
         pull=pull_series(samples),
         resources=resources,
         ingestion=state.findings.ingestion_series,
+        paradigms=paradigms,
         append_times_ms=state.findings.append_times_ms,
     )
     recovered = None
@@ -122,6 +133,7 @@ def summarise_trial(
         latency_ms=state.findings.latency,
         validation=state.findings.validation,
         ingestion=state.findings.ingestion,
+        paradigms=paradigms,
         recovery=recovered,
         input_hash=record.input_hash if record else "",
         parameters=flat_parameters(plan),
@@ -138,12 +150,53 @@ def summarise_trial(
         update = {
             "limits": plan.system.limits(seen, state.diagnostics),
             "processed_per_s": processed_rate(seen.pulls, series.warm_up_s, series.load_s),
+            "components": _components(plan, directory, state, record, summary, series),
         }
         summary = summary.model_copy(update=update)
     if not plan.system.runs_here:
         summary = summary.model_copy(update={"warnings": [*summary.warnings, UNSEEN]})
     checked = [threshold.check(summary) for threshold in experiment.thresholds]
     return summary.model_copy(update={"thresholds": checked}), series
+
+
+def _paradigms(directory: RunDirectory, state: RunState) -> Paradigms | None:
+    """From what the system said while it ran; None if it said nothing about paradigms."""
+    if state.record is None or not directory.events.exists():
+        return None
+    start_us = state.record.start_us
+    end_us, warm_up_us = start_us + state.record.end_us, state.record.warm_up_us
+    try:
+        history = History(read_reports(directory.events))
+    except StreamgaugeError as error:
+        # A report that cannot be read must not cost the figures that were measured.
+        state.warnings.append(f"the paradigms are not shown: {error.cause}")
+        return None
+    return paradigms_of(history, start_us, end_us, warm_up_us)
+
+
+def _components(
+    plan: Plan,
+    directory: RunDirectory,
+    state: RunState,
+    record: RunRecord,
+    summary: TrialSummary,
+    series: Series,
+) -> LatencyComponents | None:
+    """Where the visibility latency is measured and the system says what it consists of."""
+    visible = summary.latency_ms.visibility
+    if not visible.count:
+        return None
+    parts = plan.system.own_parts(state.diagnostics, summary.drained_per_s or 0.0)
+    if summary.paradigms is not None:
+        history = History(read_reports(directory.events))
+        first_us = record.start_us + record.warm_up_us
+        parts = of_segments(history, first_us, record.start_us + record.end_us)
+    if parts is None:
+        return None
+    pull = series.pull
+    outside_ms = outside_wait_ms(pull.time_s, pull.queued, summary.drained_per_s, series.warm_up_s)
+    growing = summary.latency_ms.event_time.growing
+    return components(parts, visible.mean, outside_ms, growing=growing)
 
 
 def _judgement(plan: Plan, state: RunState, recovered: Recovery | None) -> dict[str, Any]:

@@ -47,6 +47,7 @@ const streamgaugeCharts = (() => {
     percent: { value: (value) => `${digits(value)} %`, ticks: each((tick) => `${digits(tick)} %`) },
     events: { value: (value) => digits(Math.round(value)), ticks: each(compact) },
     results: { value: (value) => digits(Math.round(value)), ticks: each(compact) },
+    paradigm: { value: (value) => ["data stream", "operation stream", "gap"][value], ticks: each(String) },
   };
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -81,6 +82,47 @@ const streamgaugeCharts = (() => {
     return inside.length > room && tens.length > 1 ? tens : inside;
   }
 
+  const tinted = (slot, percent) => `color-mix(in srgb, ${colour(`series-${slot}`)} ${percent}%, transparent)`;
+
+  /* Rows of states, each as high as one unit of the vertical scale, the first at the top. */
+  function drawLanes(lanes) {
+    return (u) => {
+      const { ctx, bbox } = u;
+      const margin = 4 * devicePixelRatio;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      ctx.font = FONT.replace("12px", `${11 * devicePixelRatio}px`);
+      ctx.textBaseline = "middle";
+      lanes.forEach((lane, place) => {
+        const top = u.valToPos(lanes.length - place, "left", true) + margin;
+        const height = u.valToPos(lanes.length - place - 1, "left", true) - margin - top;
+        for (const piece of lane.pieces) {
+          const left = Math.max(bbox.left, u.valToPos(piece.start, "x", true));
+          const right = Math.min(bbox.left + bbox.width, u.valToPos(piece.end, "x", true));
+          if (right < left) continue;
+          ctx.fillStyle = tinted(piece.colour, piece.opaque ? 100 : 45);
+          ctx.fillRect(left, top, Math.max(2 * devicePixelRatio, right - left), height);
+          if (ctx.measureText(piece.label).width + 3 * margin > right - left) continue;
+          ctx.fillStyle = colour("ink");
+          ctx.fillText(piece.label, left + 1.5 * margin, top + height / 2);
+        }
+      });
+      ctx.restore();
+    };
+  }
+
+  const laneAxis = (lanes) => ({
+    ...axis({ side: "left", label: "", unit: "events" }, false),
+    label: undefined,
+    ticks: { show: false },
+    splits: () => lanes.map((_, place) => place + 0.5),
+    filter: (u, ticks) => ticks,
+    values: () => lanes.map((lane) => lane.label).reverse(),
+    size: 16 + 6.6 * Math.max(...lanes.map((lane) => lane.label.length)),
+  });
+
   function drawBands(bands) {
     return (u) => {
       const { ctx, bbox } = u;
@@ -89,7 +131,7 @@ const streamgaugeCharts = (() => {
         const right = Math.min(bbox.left + bbox.width, u.valToPos(band.end, "x", true));
         if (right <= left) continue;
         ctx.save();
-        ctx.fillStyle = colour("band");
+        ctx.fillStyle = band.colour ? tinted(band.colour, 13) : colour("band");
         ctx.fillRect(left, bbox.top, right - left, bbox.height);
         ctx.beginPath();
         ctx.rect(left, bbox.top, right - left, bbox.height);
@@ -98,7 +140,10 @@ const streamgaugeCharts = (() => {
         ctx.font = FONT.replace("12px", `${11 * devicePixelRatio}px`);
         ctx.textBaseline = "top";
         ctx.textAlign = "left";
-        ctx.fillText(band.label, left + 6 * devicePixelRatio, bbox.top + 4 * devicePixelRatio);
+        // Bands of another kind may begin at the same place.
+        const below = band.colour ? 20 : 4;
+        if (ctx.measureText(band.label).width > right - left) { ctx.restore(); continue; }
+        ctx.fillText(band.label, left + 6 * devicePixelRatio, bbox.top + below * devicePixelRatio);
         ctx.restore();
       }
     };
@@ -147,6 +192,7 @@ const streamgaugeCharts = (() => {
     if (edges.length) found.x.range = (u, min, max) =>
       min <= chart.x.values[0] && max >= chart.x.values.at(-1) ? [edges[0], edges.at(-1)] : [min, max];
     else if (chart.x.log) found.x.range = aroundLog;
+    if (chart.lanes.length) found.left = { range: () => [0, chart.lanes.length] };
     for (const one of chart.axes) found[one.side] = one.log ? { distr: 3, range: aroundLog } : {
       range: (u, min, max) => min === null ? [0, 1] : uPlot.rangeNum(Math.min(0, min), Math.max(0, max) || 1, {
         min: { pad: 0.05, soft: 0, mode: 1 }, max: { pad: 0.08, soft: 0, mode: 0 } }),
@@ -161,7 +207,16 @@ const streamgaugeCharts = (() => {
     return all ? null : [...values.keys()].filter(alone);
   }
 
+  const laneSeries = (series) => ({
+    label: series.label,
+    scale: "left",
+    paths: () => null,
+    points: { show: false },
+    value: (u, value) => value == null ? "–" : UNITS.paradigm.value(value),
+  });
+
   function oneSeries(chart, series) {
+    if (chart.lanes.length) return laneSeries(series);
     const unit = chart.axes.find((one) => one.side === series.axis).unit;
     const stroke = colour(`series-${series.colour}`);
     const bars = series.style === "bars";
@@ -199,29 +254,30 @@ const streamgaugeCharts = (() => {
      The number of drawn points is in data-points of the element. */
   function draw(element, chart, whenDrawn = () => {}) {
     const width = () => Math.max(240, Math.floor(element.clientWidth));
+    const height = chart.lanes.length ? 62 + 28 * chart.lanes.length : HEIGHT;
     const plot = new uPlot({
       width: width(),
-      height: HEIGHT,
+      height,
       padding: [10, chart.axes.some((one) => one.side === "right") ? 0 : 22, 0, 0],
       scales: scales(chart),
-      axes: [horizontalAxis(chart.x), ...chart.axes.map((one, index) => verticalAxis(one, index === 0))],
+      axes: [horizontalAxis(chart.x), ...(chart.lanes.length ? [laneAxis(chart.lanes)] : []), ...chart.axes.map((one, index) => verticalAxis(one, index === 0))],
       series: [
         { label: chart.x.edges.length ? "latency" : "at", value: horizontalValue(chart) },
         ...chart.series.map((series) => oneSeries(chart, series)),
       ],
       cursor: {
         sync: chart.group ? { key: chart.group, scales: ["x", null] } : undefined,
-        points: { size: 7 },
+        points: chart.lanes.length ? { show: false } : { size: 7 },
         y: false,
       },
-      legend: { markers: { width: 2, dash: (u, index) => u.series[index].dash ? "dotted" : "solid" } },
+      legend: { markers: { show: !chart.lanes.length, width: 2, dash: (u, index) => u.series[index].dash ? "dotted" : "solid" } },
       hooks: {
-        drawClear: [drawBands(chart.bands)],
+        drawClear: [drawBands(chart.bands), drawLanes(chart.lanes)],
         draw: [(u) => { element.dataset.points = drawnPoints(u); whenDrawn(); }],
       },
     }, [chart.x.values, ...chart.series.map((series) => series.values)], element);
     const watcher = new ResizeObserver(() => {
-      if (width() !== plot.width) plot.setSize({ width: width(), height: HEIGHT });
+      if (width() !== plot.width) plot.setSize({ width: width(), height });
     });
     watcher.observe(element);
     return { remove: () => { watcher.disconnect(); plot.destroy(); } };

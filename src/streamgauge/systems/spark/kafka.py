@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streamgauge.channels.kafka.channel import KafkaOffer
 from streamgauge.channels.kafka.client import client_settings
 from streamgauge.channels.kafka.messages import encoded
+from streamgauge.dual.spark.client import spark_options
 from streamgauge.events.sources import EVENT_TIME, LINE, NUMBER
 from streamgauge.events.spec import SCHEDULED_TIME
 from streamgauge.queries.base import ResultShape
@@ -28,7 +29,6 @@ REHEARSAL_STEP_US = 1_000_000
 _FLUSH_TIMEOUT_S = 30.0
 # The defaults send every row at once, and halve the throughput.
 _SINK = {"kafka.linger.ms": "5", "kafka.batch.size": "262144"}
-_PEM = {"ssl.ca.location": "ssl.truststore", "ssl.keystore.location": "ssl.keystore"}
 
 
 class KafkaConnector(SparkConnector):
@@ -36,51 +36,54 @@ class KafkaConnector(SparkConnector):
 
     def __init__(self, session: SparkSession, assignment: Assignment, system: SparkBase) -> None:
         super().__init__(session, assignment, system)
-        self._offer = KafkaOffer.model_validate(assignment.offer)
-        self._shape = build_query(assignment.query).shape
-        client = java_settings(client_settings(self._offer.client))
-        self._client = {f"kafka.{key}": value for key, value in client.items()}
+        self.offer = KafkaOffer.model_validate(assignment.offer)
+        self.shape = build_query(assignment.query).shape
+        self.client = spark_options(client_settings(self.offer.client))
 
     def read(self, stream: str) -> DataFrame:
         limit = self.system.most_per_batch
         share = None if limit is None else max(1, limit // len(self.assignment.load.streams))
-        return self._read(stream, self._offer.topics[stream], share)
+        return self._read(stream, self.offer.topics[stream], share)
 
     def write(self, results: DataFrame) -> DataStreamWriter:
-        return self._write(results, self._offer.output)
+        return self._write(results, self.offer.output)
 
     def rehearse(self, stream: str, batches: int) -> DataFrame:
         """Made-up events in a topic of their own, through the same source."""
-        topic = self._offer.rehearsal[stream]
-        sent = self._send_made_up(stream, topic, batches)
+        topic = self.offer.rehearsal[stream]
+        sent = self.send_made_up(stream, topic, batches)
         # Real-time mode takes no limit: its batches are as long as they last.
         return self._read(
             stream, topic, max(1, sent // batches) if self.system.micro_batches else None
         )
 
     def discard(self, results: DataFrame) -> DataStreamWriter:
-        return self._write(results, self._offer.rehearsal_output)
+        return self._write(results, self.offer.rehearsal_output)
 
     def _read(self, stream: str, topic: str, most_per_batch: int | None) -> DataFrame:
+        reader = self.session.readStream.format("kafka").options(
+            **self.client, subscribe=topic, startingOffsets="earliest", failOnDataLoss="true"
+        )
+        if most_per_batch is not None:
+            reader = reader.option("maxOffsetsPerTrigger", most_per_batch)
+        return self.events(stream, reader.load())
+
+    def events(self, stream: str, messages: DataFrame) -> DataFrame:
+        """The events in messages of a topic, with the watermark of the load."""
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.pandas.types import from_arrow_schema
 
         load = self.assignment.load
         settings = load.streams[stream]
         fields = from_arrow_schema(settings.source.schema).fields
-        reader = self.session.readStream.format("kafka").options(
-            **self._client, subscribe=topic, startingOffsets="earliest", failOnDataLoss="true"
-        )
-        if most_per_batch is not None:
-            reader = reader.option("maxOffsetsPerTrigger", most_per_batch)
         text = F.col("value").cast("string")
-        if self._offer.format == "lines":
+        if self.offer.format == "lines":
             event = _line(text)
         else:
             schema = ", ".join(f"`{one.name}` {_in_message(one.dataType)}" for one in fields)
-            parse = F.from_json if self._offer.format == "json" else F.from_csv
+            parse = F.from_json if self.offer.format == "json" else F.from_csv
             event = parse(text, schema)
-        events = reader.load().select(event.alias("event"), "timestamp")
+        events = messages.select(event.alias("event"), "timestamp")
         columns = [_typed(F.col(f"event.`{one.name}`"), one.dataType, one.name) for one in fields]
         if settings.clock == "broker":
             scheduled = columns[0].alias(SCHEDULED_TIME)
@@ -89,26 +92,29 @@ class KafkaConnector(SparkConnector):
         return events.select(*columns).withWatermark(EVENT_TIME, delay)
 
     def _write(self, results: DataFrame, topic: str) -> DataStreamWriter:
-        options = {**_SINK, **self._client, "topic": topic}
-        messages = as_messages(results, self._shape)
+        options = {**_SINK, **self.client, "topic": topic}
+        messages = as_messages(results, self.shape)
         return messages.writeStream.format("kafka").options(**options)
 
-    def _send_made_up(self, stream: str, topic: str, batches: int) -> int:
+    def send_made_up(self, stream: str, topic: str, batches: int, least: int = 0) -> int:
+        """Events of some seconds of the load, but not fewer than `least`."""
         from confluent_kafka import Producer
 
         producer = Producer(
             {
-                **client_settings(self._offer.client),
+                **client_settings(self.offer.client),
                 "queue.buffering.max.messages": 2 * REHEARSAL_ROWS,
                 "linger.ms": 5,
             }
         )
-        load = self.assignment.load.evenly(batches * REHEARSAL_STEP_US, REHEARSAL_ROWS / batches)
-        start_us, parts, sent = time.time_ns() // 1_000, self._offer.partitions, 0
+        given = self.assignment.load
+        length_us = max(batches * REHEARSAL_STEP_US, round(least / given.rate_per_s * 1e6))
+        load = given.evenly(length_us, REHEARSAL_ROWS * 1e6 / length_us)
+        start_us, parts, sent = time.time_ns() // 1_000, self.offer.partitions, 0
         for number in load.instances_of(stream):
             feed = load.build_feed(number)
             events = feed.events.batch(0, feed.times.total, start_us)
-            values = encoded(events, self._offer.format).to_pylist()
+            values = encoded(events, self.offer.format).to_pylist()
             for part in range(parts):
                 messages = [{"value": value} for value in values[part::parts]]
                 sent += producer.produce_batch(topic, messages, part)
@@ -132,30 +138,6 @@ def as_messages(results: DataFrame, shape: ResultShape) -> DataFrame:
     # Updates of one result stay in order, because they go to one partition.
     key = json(names) if names else F.lit(None).cast("string")
     return results.select(key.alias("key"), value.alias("value"))
-
-
-def java_settings(client: dict[str, Any]) -> dict[str, str]:
-    """Settings of librdkafka as those of the Java client, which names some of them otherwise."""
-    found = {key: str(value) for key, value in client.items()}
-    if "sasl.mechanisms" in found:
-        found["sasl.mechanism"] = found.pop("sasl.mechanisms")
-    if "sasl.username" in found:
-        name, word = found.pop("sasl.username"), found.pop("sasl.password", "")
-        scram = found.get("sasl.mechanism", "PLAIN").startswith("SCRAM")
-        module = "scram.ScramLoginModule" if scram else "plain.PlainLoginModule"
-        found["sasl.jaas.config"] = (
-            f"org.apache.kafka.common.security.{module} required"
-            f' username="{_escaped(name)}" password="{_escaped(word)}";'
-        )
-    for key, store in _PEM.items():
-        if key in found:
-            found[f"{store}.location"] = found.pop(key)
-            found[f"{store}.type"] = "PEM"
-    return found
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _line(text: Column) -> Column:

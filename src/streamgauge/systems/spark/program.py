@@ -37,18 +37,20 @@ REHEARSAL_S = 10
 """Of a system that cannot say when it has processed everything."""
 
 
-def run(system: SparkBase, scratch: Path, console: Console) -> None:
+def run(
+    system: SparkBase, scratch: Path, console: Console, work_of: type[Work] | None = None
+) -> None:
     from streamgauge.compute.session import open_session
 
     console.emit("phase", name="starting Spark")
     spark = open_session("streamgauge", system.url, scratch, system.settings())
     console.emit("up")
     known: list[QueryConfig] = []
-    work: _Work | None = None
+    work: Work | None = None
     for message in console.commands():
         if message["command"] == "begin":
             assignment = Assignment.model_validate(message["assignment"])
-            work = _Work(spark, system, assignment, console)
+            work = (work_of or Work)(spark, system, assignment, console)
             try:
                 if assignment.query not in known and not assignment.resumed:
                     work.prepare()
@@ -65,63 +67,63 @@ def run(system: SparkBase, scratch: Path, console: Console) -> None:
         work.stop()
 
 
-class _Work:
+class Work:
     """The query of one assignment."""
 
     def __init__(
         self, spark: SparkSession, system: SparkBase, assignment: Assignment, console: Console
     ) -> None:
-        self._spark = spark
-        self._system = system
-        self._assignment = assignment
-        self._console = console
+        self.spark = spark
+        self.system = system
+        self.assignment = assignment
+        self.console = console
         self.query = build_query(assignment.query)
         connector = plugins.load_path(assignment.connector)
-        self._connector: SparkConnector = connector(spark, assignment, system)
-        self._running: StreamingQuery | None = None
-        self._ending = threading.Event()
+        self.connector: SparkConnector = connector(spark, assignment, system)
+        self.running: StreamingQuery | None = None
+        self.ending = threading.Event()
 
     def prepare(self) -> None:
         """A mistake in the query is found now, and the JVM compiles the query now."""
         if self.query.file is not None:
-            self._console.emit("phase", name="checking the query")
-            check_query(self._spark, self.query, self._assignment.load)
-        if self._system.rehearsal:
-            self._console.emit("phase", name="rehearsing")
-            self._rehearse()
+            self.console.emit("phase", name="checking the query")
+            check_query(self.spark, self.query, self.assignment.load)
+        if self.system.rehearsal:
+            self.console.emit("phase", name="rehearsing")
+            self.rehearse()
 
-    def _rehearse(self) -> None:
+    def rehearse(self) -> None:
         streams = {}
-        for name in self._assignment.load.streams:
-            stream = self._connector.rehearse(name, self._system.rehearsal)
+        for name in self.assignment.load.streams:
+            stream = self.connector.rehearse(name, self.system.rehearsal)
             if stream is None:
                 return
             streams[name] = stream
 
-        results = self._defined(streams)
+        results = self.defined(streams)
         # Rows would stay in the table.
         writer = (
             results.writeStream.format("noop")
             if self.query.stores_rows
-            else self._connector.discard(results)
+            else self.connector.discard(results)
         )
         rehearsal = self._started(writer, "rehearsal")
-        if self._system.micro_batches:
+        if self.system.micro_batches:
             rehearsal.processAllAvailable()
         else:
             rehearsal.awaitTermination(REHEARSAL_S)
         rehearsal.stop()
 
     def begin(self) -> None:
-        self._console.emit("phase", name="starting the query")
-        streams = {name: self._connector.read(name) for name in self._assignment.load.streams}
-        results = self._defined(streams)
+        self.console.emit("phase", name="starting the query")
+        streams = {name: self.connector.read(name) for name in self.assignment.load.streams}
+        results = self.defined(streams)
         writer = (
             results.writeStream.foreachBatch(self.query.stored.store)
             if self.query.stores_rows
-            else self._connector.write(results)
+            else self.connector.write(results)
         )
-        self._running = running = self._started(writer, "run")
+        self.running = running = self._started(writer, "run")
         threading.Thread(target=self._watch, args=(running,), daemon=True).start()
         # Spark starts a process for each source, and plans, before it asks for events; a load that
         # began earlier would queue up in the meantime.
@@ -130,53 +132,53 @@ class _Work:
             if self._waits_for_input(running):
                 break
             time.sleep(0.05)
-        self._console.emit("ready")
+        self.console.emit("ready")
 
     def _waits_for_input(self, running: StreamingQuery) -> bool:
         status = running.status
-        if self._assignment.resumed and status["isTriggerActive"]:
+        if self.assignment.resumed and status["isTriggerActive"]:
             # There is a backlog, so it will not wait for long.
             return True
-        if self._system.micro_batches:
+        if self.system.micro_batches:
             return bool(status["message"].startswith("Waiting for"))
         # A real-time query is always inside its batch.
         return bool(status["isTriggerActive"] and status["message"].startswith("Processing"))
 
     def drain(self) -> None:
-        assert self._running is not None
-        if not self._system.micro_batches:
-            self._console.emit("drained", known=False)
+        assert self.running is not None
+        if not self.system.micro_batches:
+            self.console.emit("drained", known=False)
             return
         try:
-            self._running.processAllAvailable()
+            self.running.processAllAvailable()
         except Exception:
             # `_watch` reports the failure of the query.
             return
-        self._console.emit("drained")
+        self.console.emit("drained")
 
     def stop(self) -> None:
-        self._ending.set()
-        if self._running is not None:
-            self._running.stop()
+        self.ending.set()
+        if self.running is not None:
+            self.running.stop()
 
     def end(self) -> None:
         """Stops the query and removes its state."""
-        assert self._running is not None
-        batches = reported_batches(self._running)
+        assert self.running is not None
+        batches = reported_batches(self.running)
         self.stop()
-        _forget_state(self._spark)
-        self._console.emit("ended", diagnostics=[batch.model_dump() for batch in batches])
+        forget_state(self.spark)
+        self.console.emit("ended", diagnostics=[batch.model_dump() for batch in batches])
 
-    def _defined(self, streams: Mapping[str, DataFrame]) -> DataFrame:
-        fixed = self.query.fixed_inputs(self._spark.createDataFrame)
+    def defined(self, streams: Mapping[str, DataFrame]) -> DataFrame:
+        fixed = self.query.fixed_inputs(self.spark.createDataFrame)
         defined: DataFrame = self.query.implementation(SparkBase.kind)(**streams, **fixed)
         return defined
 
     def _started(self, writer: DataStreamWriter, checkpoint: str) -> StreamingQuery:
         return (
             writer.outputMode(self.query.output_mode)
-            .option("checkpointLocation", str(self._assignment.checkpoint / checkpoint))
-            .trigger(**self._system.trigger_arguments)
+            .option("checkpointLocation", str(self.assignment.checkpoint / checkpoint))
+            .trigger(**self.system.trigger_arguments)
             .start()
         )
 
@@ -185,24 +187,24 @@ class _Work:
             running.awaitTermination()
         except Exception as error:
             # A query that is stopped in the middle of a batch raises an error, too.
-            if not self._ending.is_set():
+            if not self.ending.is_set():
                 traceback.print_exc()
-                self._console.fail(self.query.explained(error))
+                self.console.fail(self.query.explained(error))
 
 
-def _forget_state(spark: SparkSession) -> None:
+def forget_state(spark: SparkSession) -> None:
     """The state of a query that has ended would stay in this JVM for another minute."""
     jvm: Any = spark._jvm
     state = jvm.org.apache.spark.sql.execution.streaming.state
     getattr(getattr(state, "StateStore$"), "MODULE$").stop()
 
 
-def main() -> None:
+def main(work: type[Work] = Work) -> None:
     console = Console()
     kind: type[SparkBase] = plugins.load_path(sys.argv[1])
     system = kind.model_validate_json(Path(sys.argv[2]).read_text())
     try:
-        run(system, Path(sys.argv[3]), console)
+        run(system, Path(sys.argv[3]), console, work)
     except Exception as error:
         traceback.print_exc()
         console.fail(explained(error))

@@ -8,8 +8,10 @@ from typing import ClassVar
 from pydantic import Field
 
 from streamgauge.channels.base import Connector
+from streamgauge.measure.components import OwnParts
 from streamgauge.queries.base import OutputMode, Query
 from streamgauge.systems.base import Capability, never
+from streamgauge.systems.running import Diagnostics
 from streamgauge.systems.spark.system import SparkBase, SparkSystem
 from streamgauge.units import DurationUs
 
@@ -36,6 +38,10 @@ class SparkRealTimeSystem(SparkBase):
         if found and len(query.streams) > 1:
             return never("Spark's real-time mode has no join of two streams")
         return found
+
+    def own_parts(self, diagnostics: Diagnostics, rate_per_s: float) -> OwnParts:  # noqa: ARG002
+        """Records are neither gathered nor scheduled; what one takes is not reported."""
+        return OwnParts(wait_ms=0.0, schedule_ms=0.0)
 
     @property
     def keyed_tasks(self) -> int:

@@ -18,6 +18,7 @@ from streamgauge.channels.base import Channel, Connector
 from streamgauge.compute.java import find_java
 from streamgauge.compute.session import Master, is_local, spark_env
 from streamgauge.errors import ExperimentError
+from streamgauge.measure.components import OwnParts, of_micro_batches
 from streamgauge.measure.guarantee import AT_LEAST_ONCE, EXACTLY_ONCE
 from streamgauge.measure.limits import Evidence
 from streamgauge.measure.summary import Limit
@@ -61,6 +62,7 @@ class SparkBase(System):
     # a third less in its first ten seconds than after them.
     warm_up_us: ClassVar[int] = 30 * SECOND_US
     default_master: ClassVar[str] = "local[2]"
+    program: ClassVar[str] = "streamgauge.systems.spark.program"
     micro_batches: ClassVar[bool] = True
     """Whether Spark can say that a query has processed all that is there."""
 
@@ -194,7 +196,7 @@ class SparkBase(System):
         return partial(
             Component,
             "spark",
-            module_argv("streamgauge.systems.spark.program", kind, str(path), str(context.scratch)),
+            module_argv(self.program, kind, str(path), str(context.scratch)),
             log=context.logs / "spark.log",
             launcher=context.launcher,
             env={**find_java().env(context.scratch), **spark_env(self.url)},
@@ -309,6 +311,12 @@ class SparkSystem(SparkBase):
     @property
     def pause_us(self) -> int:
         return self.trigger
+
+    def own_parts(self, diagnostics: Diagnostics, rate_per_s: float) -> OwnParts:
+        batches = [BatchProgress.model_validate(batch) for batch in diagnostics]
+        totals = [batch.total_ms for batch in batches]
+        computed = [batch.compute_ms for batch in batches]
+        return of_micro_batches(totals, computed, self.trigger / 1_000, rate_per_s)
 
     def limits(self, evidence: Evidence, diagnostics: Diagnostics) -> list[Limit]:
         return spark_limits(

@@ -1,0 +1,1 @@
+"""The dual-paradigm runtime as a system under test."""
