@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.known_recovery import known_ms
 from benchmarks.results import Figure
 from streamgauge.events.spec import ARRIVAL, LATEST_EVENT_TIME
 from streamgauge.experiments.planning.files import read_experiment
@@ -40,7 +41,7 @@ def measure_recovery(folder: Path) -> Iterator[Figure]:
         for number in range(TRIALS):
             directory = RunDirectory.inside(folder / f"recovery-{number}")
             fault = _run(_plan(random.Random(f"{SEED} {number}")), directory, station)
-            for name, truth_ms in _truth_ms(directory, fault).items():
+            for name, truth_ms in known_ms(directory).items():
                 seen = getattr(fault, f"{name}_ms")
                 found[name].append(1e9 if seen is None else abs(seen - truth_ms))
     for name, errors in found.items():
@@ -89,20 +90,3 @@ def _run(plan: Plan, directory: RunDirectory, station: Station) -> FaultRecovery
     found = recovery(directory, record, Validation(), Resources())
     assert found is not None
     return found.faults[0]
-
-
-def _truth_ms(directory: RunDirectory, fault: FaultRecovery) -> dict[str, float]:
-    lines = map(json.loads, directory.events.read_text().splitlines())
-    said = {
-        name: value
-        for line in lines
-        if line["event"] == "system"
-        for name, value in line["said"].items()
-    }
-    start_us = json.loads(directory.record.read_text())["start_us"]
-    began_us = start_us + fault.at_s * 1e6
-    return {
-        "reload": (said["reloaded_us"] - began_us) / 1e3,
-        "replay": (said["replayed_us"] - said["reloaded_us"]) / 1e3,
-        "outage": (said["delivered_us"] - began_us) / 1e3,
-    }

@@ -225,3 +225,14 @@ def test_results_that_come_after_the_load_are_no_recovery() -> None:
     assert not one.recovered
     assert (one.recovery_ms, one.p99_back_ms, one.catch_up_ms) == (None, None, None)
     assert one.outage_ms == pytest.approx(10_600, abs=500)
+
+
+def test_the_slowest_instance_ends_the_replay() -> None:
+    """The first pull may reach beyond where it had been: its repeated part does not show."""
+    system = MadeUp(back_us=0)
+    seen = system.seen()
+    one, late = seen.handed[0], system.fault_us + system.reload_us
+    delayed = np.where(one.at_us == late, one.at_us + 150_000, one.at_us)
+    found = found_in(system, replace(seen, handed=[one, Handed(delayed, one.until_us)]))
+    assert found.reload_ms == pytest.approx(5_000, abs=1)
+    assert found.replay_ms == pytest.approx(150, abs=1)

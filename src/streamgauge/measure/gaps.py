@@ -118,8 +118,6 @@ def reload_and_replay(
     reload_us = min([*again, *([] if stall_us is None else [stall_us])])
     if reload_us >= horizon_us:
         return None, None
-    if not again:
-        return reload_us, reload_us
     ends = []
     for one, position_us in zip(handed, reached, strict=True):
         there = one.at_us[(one.at_us >= reload_us) & (one.until_us >= position_us)]

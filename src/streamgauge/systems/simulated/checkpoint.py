@@ -17,6 +17,8 @@ import pyarrow as pa
 from streamgauge.systems.simulated.system import SimulatedSystem
 from streamgauge.systems.simulated.windows import Window
 
+PULLS_BEYOND = 3
+
 
 class Saved(NamedTuple):
     """The state from which it restarts."""
@@ -83,6 +85,8 @@ class AfterRestart:
         self._reached = reached
         self._asked_us: int | None = None
         self._restarted = reached.position_us > 0
+        self._pulls: list[tuple[int, int]] = []
+        self._beyond = 0
         self._silent = self._restarted
         self._to_lose = system.lose_at_restart if self._restarted else 0
         self._to_double = system.double_at_restart if self._restarted else 0
@@ -92,12 +96,18 @@ class AfterRestart:
         if self._asked_us is None:
             self._asked_us = time.time_ns() // 1_000
 
-    def taken(self, until_us: int, at_us: int) -> Iterator[dict[str, int]]:
-        """The times of its recovery, once, when it is where it had been."""
-        if self._restarted and until_us >= self._reached.position_us:
+    def taken(self, until_us: int, at_us: int) -> Iterator[dict[str, object]]:
+        """The times of its recovery, once, a few pulls after it was where it had been.
+
+        What it was handed when it was killed it may not have noted, so each pull has its time.
+        """
+        if not self._restarted:
+            return
+        self._pulls.append((until_us, at_us))
+        self._beyond += until_us >= self._reached.position_us
+        if self._beyond >= PULLS_BEYOND:
             self._restarted = False
-            assert self._asked_us is not None
-            yield {"reloaded_us": self._asked_us, "replayed_us": at_us}
+            yield {"reloaded_us": self._asked_us, "pulls": self._pulls}
 
     def delivered(self, number: int) -> Iterator[dict[str, int]]:
         """The time of its first result that had not come before the restart, once."""
