@@ -56,6 +56,8 @@ class SegmentMonitor:
     estimates: Estimates = field(default_factory=Estimates)
     last: Counts | None = None
     batches: list[Batch] = field(default_factory=list)
+    processed_per_s: float | None = None
+    """Between the last two looks."""
 
     @property
     def queue(self) -> float:
@@ -81,6 +83,7 @@ class SegmentMonitor:
         arrived = max(0, counts.arrived - before.arrived)
         emitted = max(0, counts.emitted - before.emitted)
         processed = max(0, counts.processed - before.processed)
+        self.processed_per_s = processed / elapsed_s
         busy_s: float | None = None
         schedule_s: float | None = None
         if paradigm is Paradigm.DATA:

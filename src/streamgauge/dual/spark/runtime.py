@@ -55,6 +55,13 @@ class Active:
         assert self.run is not None
         return self.run.paradigm
 
+    @property
+    def interval_ms(self) -> float | None:
+        """Of the micro-batches, as operation stream."""
+        if self.run is None or self.paradigm is Paradigm.DATA:
+            return None
+        return self.run.trigger.seconds * 1_000
+
 
 class Runtime:
     """A pipeline at work. `step` is to be called a few times a second."""
@@ -342,7 +349,7 @@ def _standing(one: Active) -> Standing:
 def _seen(one: Active) -> SegmentSeen:
     estimates = one.monitor.estimates
     limits = one.decision.figures.limits if one.decision and one.decision.figures else None
-    last = one.monitor.last
+    last, schedule_s = one.monitor.last, estimates.schedule.value
     return SegmentSeen(
         operations=one.segment.names,
         paradigm=one.paradigm,
@@ -353,6 +360,9 @@ def _seen(one: Active) -> SegmentSeen:
         operation_speed_per_s=estimates.operation_speed.value,
         upper_limit=limits.up if limits else None,
         lower_limit=limits.down if limits else None,
+        processed_per_s=one.monitor.processed_per_s,
+        interval_ms=one.interval_ms,
+        schedule_ms=None if schedule_s is None else schedule_s * 1_000,
     )
 
 
