@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamgauge.dual.model.estimates import Estimates
 from streamgauge.dual.pipeline import Pipeline
 from streamgauge.dual.reports import Report
 from streamgauge.dual.settings import DualSettings
@@ -25,6 +27,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STEP_S = 0.25
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What a rehearsal has found."""
+
+    cuts: Cuts
+    estimates: Sequence[Estimates]
+    """Of each segment."""
 
 
 class Running:
@@ -44,10 +55,12 @@ class Running:
         client: Mapping[str, Any] | None = None,
         settings: DualSettings | None = None,
         rehearsal: str | None = None,
+        known: Rehearsed | None = None,
         on_report: Callable[[Report], None] = lambda _: None,
         on_failure: Callable[[Exception], None] = lambda _: None,
     ) -> None:
-        """`rehearsal`: a topic with records like those of the source, for a rehearsal."""
+        """`rehearsal`: a topic with records like those of the source, to rehearse with. `known`:
+        what a rehearsal of the same pipeline has found before."""
         self._folder = Folder(checkpoint)
         self._topics = Topics(brokers, client)
         self._on_report, self._on_failure = on_report, on_failure
@@ -57,6 +70,8 @@ class Running:
         found = self._folder.read()
         if found is not None:
             cuts = [names[-1] for names in found.operations]
+        elif known is not None:
+            cuts = known.cuts
         elif cuts == "auto":
             cuts = [] if rehearsal is None else self._cuts(session, pipeline, rehearsal)
         divisions = divided(pipeline, cuts)
@@ -74,8 +89,12 @@ class Running:
             settings or DualSettings(),
             self._write,
         )
-        if rehearsal is not None and found is None:
-            self._rehearse(session, divisions, rehearsal, partitions)
+        if known is None and rehearsal is not None and found is None:
+            known = Rehearsed(cuts, self._rehearse(session, divisions, rehearsal, partitions))
+        self.rehearsed = known
+        if known is not None:
+            for one, estimates in zip(self.runtime.active, known.estimates, strict=True):
+                one.monitor.estimates = estimates
         self.runtime.start()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -86,7 +105,7 @@ class Running:
 
     def _rehearse(
         self, session: SparkSession, divisions: Divisions, topic: str, partitions: int
-    ) -> None:
+    ) -> list[Estimates]:
         """In topics of their own."""
         chain = [topic, *(f"{topic}-{place}" for place in range(1, len(divisions) + 1))]
         for name in chain[1:]:
@@ -95,8 +114,7 @@ class Running:
         segments = built(session, divisions, chain, partitions, options)
         estimates = rehearse(self._topics, segments, self._folder.path)
         self._topics.delete(chain[1:])
-        for one, known in zip(self.runtime.active, estimates, strict=True):
-            one.monitor.estimates = known
+        return estimates
 
     def switch(self, operation: str, paradigm: Any) -> None:
         """Makes the segment of an operation switch now, whatever the load."""

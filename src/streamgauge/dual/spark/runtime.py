@@ -92,6 +92,8 @@ class Runtime:
         for one in self.active:
             assert one.run is not None
             one.run.wait_until_takes_input()
+            # It has not chosen this paradigm: if it is the wrong one, it need not stay.
+            one.since_s -= self._settings.minimum_stay_s
         self._report(Placed(at_us=_now_us(), segments=self._places()))
 
     def step(self) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from streamgauge.channels.kafka.client import client_settings
-from streamgauge.dual.api import Running
+from streamgauge.dual.api import Rehearsed, Running
 from streamgauge.dual.pipeline import Pipeline
 from streamgauge.dual.reports import Report, Switched
 from streamgauge.queries.pipelines.base import PipelineQuery
@@ -29,6 +29,8 @@ REHEARSAL_EVENTS = 100_000
 class DualWork(Work):
     """The pipeline of one assignment."""
 
+    _rehearsed: ClassVar[dict[str, Rehearsed]] = {}
+    """By query: the probes of a search rehearse once."""
     _pipeline: Running | None = None
 
     def rehearse(self) -> None:
@@ -39,8 +41,8 @@ class DualWork(Work):
         connector = cast(KafkaConnector, self.connector)
         system, offer = cast(DualSystem, self.system), connector.offer
         (stream,) = self.assignment.load.streams
-        rehearsal = None
-        if system.rehearsal and not self.assignment.resumed:
+        rehearsal, known = None, self._rehearsed.get(self.assignment.query.model_dump_json())
+        if system.rehearsal and known is None and not self.assignment.resumed:
             rehearsal = offer.rehearsal[stream]
             self.console.emit("phase", name="rehearsing")
             connector.send_made_up(stream, rehearsal, system.rehearsal, REHEARSAL_EVENTS)
@@ -56,9 +58,12 @@ class DualWork(Work):
             client=client,
             settings=system.choice,
             rehearsal=rehearsal,
+            known=known,
             on_report=self._reported,
             on_failure=self._failed,
         )
+        if self._pipeline.rehearsed is not None:
+            self._rehearsed[self.assignment.query.model_dump_json()] = self._pipeline.rehearsed
         self.console.emit("ready")
 
     def drain(self) -> None:
