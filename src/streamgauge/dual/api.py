@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +63,7 @@ class Running:
         """`rehearsal`: a topic with records like those of the source, to rehearse with. `known`:
         what a rehearsal of the same pipeline has found before."""
         self._folder = Folder(checkpoint)
+        self._brokers, self._client = brokers, client
         self._topics = Topics(brokers, client)
         self._on_report, self._on_failure = on_report, on_failure
         self._stopping = threading.Event()
@@ -133,6 +135,12 @@ class Running:
         self._thread.join()
         self.runtime.stop()
         self._topics.close()
+
+    def remove(self) -> None:
+        """Deletes the topics between segments and the folder: the pipeline cannot go on."""
+        between = [one.segment.source for one in self.runtime.active[1:]]
+        Topics(self._brokers, self._client).delete(between)
+        shutil.rmtree(self._folder.path, ignore_errors=True)
 
     def _work(self) -> None:
         try:

@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,13 +186,20 @@ def run(
     another terminal what the runtime does and why.
     """
     from streamgauge import dual
+    from streamgauge.processes.launcher import Launcher
+    from streamgauge.services.jars import have_jars
 
     pipeline = dual.load_pipeline(file)
+    jars = [str(jar) for jar in have_jars("spark-kafka-connector", Launcher({}), session.note)]
     session.note(f"starting Spark ({master})")
     with tempfile.TemporaryDirectory(prefix="streamgauge-dual-") as scratch:
-        spark = _spark(Path(scratch), master, session)
+        checkpoint.mkdir(parents=True, exist_ok=True)
+        log = checkpoint / "spark.log"
+        with _standard_error_to(log):
+            spark = _spark(Path(scratch), master, jars)
         session.note(f"running `{pipeline.name}`: {source} → {sink}; Ctrl-C ends it")
         session.note(f"what it does and why: streamgauge dual explain {checkpoint}")
+        session.note(f"log of Spark: {log}")
         dual.run(
             pipeline,
             source=source,
@@ -205,24 +213,32 @@ def run(
         )
 
 
-def _spark(scratch: Path, master: str, session: Session) -> SparkSession:
-    """With Spark's Kafka connector, which is fetched at the first use."""
+def _spark(scratch: Path, master: str, jars: list[str]) -> SparkSession:
+    """With the jars of Spark's Kafka connector."""
     from streamgauge.compute.java import find_java
     from streamgauge.compute.session import is_local, open_session
     from streamgauge.dual.spark.session import SETTINGS
-    from streamgauge.processes.launcher import Launcher
-    from streamgauge.services.jars import have_jars
 
     os.environ.update(find_java().env(scratch))
-    jars = [str(jar) for jar in have_jars("spark-kafka-connector", Launcher({}), session.note)]
     conf = {**SETTINGS, "spark.driver.extraClassPath": ":".join(jars)}
     conf["spark.sql.shuffle.partitions"] = "2"
     if not is_local(master):
         conf["spark.jars"] = ",".join(jars)
-    spark = open_session("streamgauge dual", master, scratch, conf)
-    # A query that is stopped in the middle of its work logs the traces of all of its tasks.
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
+    return open_session("streamgauge dual", master, scratch, conf)
+
+
+@contextmanager
+def _standard_error_to(log: Path) -> Iterator[None]:
+    """Of processes that are started inside: a query that is stopped in the middle of its work logs
+    the traces of all of its tasks."""
+    own = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
 
 
 def _show(session: Session, report: Report) -> None:

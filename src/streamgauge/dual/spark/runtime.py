@@ -102,10 +102,15 @@ class Runtime:
             self._revive(place, one)
             self._look(one)
             self._finish_switch(one)
-        if self._settings.fixed:
-            self._tell_seen(time.monotonic())
-            return
         now_s = time.monotonic()
+        if not self._settings.fixed:
+            self._decide(now_s)
+        self._tell_seen(now_s)
+        if now_s > self._trimmed_s + TRIM_EVERY_S:
+            self._trimmed_s = now_s
+            self._trim()
+
+    def _decide(self, now_s: float) -> None:
         decision = self._decider.decide(now_s, [_standing(one) for one in self.active])
         for place, (one, decided) in enumerate(zip(self.active, decision.operations, strict=True)):
             self._tell(one, decided)
@@ -116,10 +121,6 @@ class Runtime:
             else:
                 one.prepared = None
                 one.preparing_s = None
-        self._tell_seen(now_s)
-        if now_s > self._trimmed_s + TRIM_EVERY_S:
-            self._trimmed_s = now_s
-            self._trim()
 
     def switch(self, place: int, target: Paradigm, interval_s: float | None = None) -> None:
         """Stops the run of a segment and goes on in the other paradigm; the others go on."""

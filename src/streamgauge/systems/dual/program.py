@@ -75,6 +75,8 @@ class DualWork(Work):
 
     def end(self) -> None:
         self.stop()
+        if self._pipeline is not None:
+            self._pipeline.remove()
         forget_state(self.spark)
         self.console.emit("ended", diagnostics=[])
 
