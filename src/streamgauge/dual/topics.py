@@ -36,10 +36,12 @@ class Topics:
         from confluent_kafka.admin import AdminClient
 
         self.settings: dict[str, Any] = {"bootstrap.servers": brokers, **(client or {})}
-        self._admin = AdminClient(self.settings)
+        # An address where nobody listens is tried many times a second, and each is logged.
+        quiet = {**self.settings, "log_level": 0}
+        self._admin = AdminClient(quiet)
         self._consumer = Consumer(
             {
-                **self.settings,
+                **quiet,
                 "group.id": "streamgauge-dual",
                 "enable.auto.commit": False,
                 "fetch.wait.max.ms": 10,
@@ -51,7 +53,15 @@ class Topics:
 
     def partitions(self, topic: str) -> int | None:
         """None: there is no such topic."""
-        found = self._admin.list_topics(topic, TIMEOUT_S).topics.get(topic)
+        from confluent_kafka import KafkaException
+
+        try:
+            found = self._admin.list_topics(topic, TIMEOUT_S).topics.get(topic)
+        except KafkaException:
+            raise StreamgaugeError(
+                f"no broker answers at {self.settings['bootstrap.servers']}",
+                fix="check the address, and that the broker is up",
+            ) from None
         return len(found.partitions) if found is not None and found.error is None else None
 
     def make(self, topic: str, partitions: int) -> None:
