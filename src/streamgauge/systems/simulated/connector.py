@@ -24,8 +24,8 @@ class SimulatedConnector(ABC):
         """What lies before will not be fetched again."""
 
     @abstractmethod
-    def put(self, results: pa.Table, name: str) -> None:
-        """Delivers results; the name tells a delivery that comes again."""
+    def put(self, results: pa.Table, name: str | None = None) -> None:
+        """Delivers results; a name tells a delivery that comes again."""
 
     @abstractmethod
     def drop_connection(self, position_us: int) -> None:

@@ -44,7 +44,7 @@ class DirectConnector(SimulatedConnector):
         for queue in self._queues.values():
             queue.commit(until_us)
 
-    def put(self, results: pa.Table, name: str) -> None:
+    def put(self, results: pa.Table, name: str | None = None) -> None:
         self._sink.put(results, name if self._by_name else None)
 
     def drop_connection(self, position_us: int) -> None:
