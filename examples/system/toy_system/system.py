@@ -51,7 +51,6 @@ class ToyEngine(RunningSystem):
             self._channel.commit(until_us)
             done = self._draining.is_set() and until_us == position_us
             closed = self._windows.close(self._windows.complete_until_us)
-            for table in (closed, self._windows.flush() if done else None):
-                if table is not None:
-                    self._channel.put(table)
+            for window in [*closed, *(self._windows.flush() if done else [])]:
+                self._channel.put(window.results)
             position_us, self.drained = until_us, done

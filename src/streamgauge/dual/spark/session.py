@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 SETTINGS = {
     # The setting that decides on the latency of a data stream with a shuffle; its default is 50 ms.
-    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
     # A task that is tried again would send its results again; the runtime starts the query again.
     "spark.task.maxFailures": "1",
     "spark.locality.wait": "0s",
