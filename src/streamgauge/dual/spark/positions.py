@@ -14,7 +14,7 @@ from typing import Any
 from streamgauge.dual.spark.segment import Segment
 from streamgauge.dual.topics import SOURCE, TIMEOUT_S, Tail, Topics
 
-SETTLE_S = 0.05
+SETTLE_S = 0.1
 """A stopped query may have messages in its buffer for 5 ms more, and on the way."""
 LONGEST_SETTLE_S = 10.0
 

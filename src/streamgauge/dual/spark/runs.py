@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SINK = {"kafka.batch.size": "262144"}
 _LINGER_MS = {Paradigm.DATA: "1", Paradigm.OPERATION: "5"}
 LONGEST_START_S = 30.0
+LONGEST_STOP_S = 10.0
 _POLL_S = 0.005
 
 
@@ -96,9 +97,22 @@ class Run:
 
     def stop(self) -> None:
         """Returns when none of its tasks is left: what it has sent is all that it will send."""
+        tracker = self.segment.session.sparkContext.statusTracker()
+        jobs = [
+            tracker.getJobInfo(one) for one in tracker.getJobIdsForGroup(str(self._query.runId))
+        ]
+        stages = [stage for job in jobs if job is not None for stage in job.stageIds]
         with contextlib.suppress(Exception):
             # A query that is stopped in the middle of a batch may report its own interruption.
             self._query.stop()
+        # Spark cancels the tasks, and does not wait for them.
+        deadline = time.monotonic() + LONGEST_STOP_S
+        found = [tracker.getStageInfo(stage) for stage in stages]
+        while any(one is not None and one.numActiveTasks for one in found):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_POLL_S)
+            found = [tracker.getStageInfo(stage) for stage in stages]
 
     def committed(self) -> dict[int, int]:
         """The offsets before which all records are done for good; empty: none yet."""
