@@ -1,6 +1,6 @@
-"""What the runtime reports of itself while it runs, in this order of time, each as one object.
+"""What the runtime reports of itself while it runs.
 
-They are written as lines of JSON, with `event` as the name, and times in microseconds since 1970.
+Each report is a line of JSON with its name as `event`. Times are microseconds since 1970.
 """
 
 from __future__ import annotations

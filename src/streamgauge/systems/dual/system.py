@@ -11,7 +11,7 @@ from streamgauge.channels.base import Connector
 from streamgauge.dual.settings import DualSettings
 from streamgauge.dual.spark.session import SETTINGS
 from streamgauge.queries.base import OutputMode, Query
-from streamgauge.systems.base import Capability, never
+from streamgauge.systems.base import Capability
 from streamgauge.systems.spark.realtime import SparkRealTimeSystem
 from streamgauge.systems.spark.system import SparkBase
 from streamgauge.units import DurationUs
@@ -49,12 +49,8 @@ class DualSystem(SparkBase):
 
     @classmethod
     def can_run(cls, query: Query) -> Capability:
-        found = super().can_run(query)
-        if found and query.in_batches_only:
-            return never(query.in_batches_only)
-        if found and len(query.streams) > 1:
-            return never("a pipeline has one stream")
-        return found
+        """Every operation may have to run in real-time mode."""
+        return SparkRealTimeSystem.can_run(query)
 
     @property
     def keyed_tasks(self) -> int:
