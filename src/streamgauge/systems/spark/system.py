@@ -68,8 +68,8 @@ class SparkBase(System):
 
     master: Master | None = Field(
         default=None,
-        description="local[n], local-cluster[…], spark://…, yarn, k8s://…; default: local[2], or "
-        "local[8] in real-time mode",
+        description="local[n], local-cluster[…], spark://…, yarn, k8s://…; default: local[2], "
+        "local[8] in real-time mode, local[16] for the dual-paradigm runtime",
     )
     cluster: Cluster | None = Field(
         default=None, description="start a standalone cluster, instead of `master`"
