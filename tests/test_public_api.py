@@ -83,6 +83,7 @@ FIELDS = {
         "kind": "keys",
         "size": REQUIRED,
         "outside": 0.0,
+        "moves_every": 0,
     },
     "Object": {"kind": "object", "columns": REQUIRED},
     "Real": {

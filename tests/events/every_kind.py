@@ -18,7 +18,7 @@ from streamgauge import (
 
 EVERY_KIND = StreamSpec(
     columns={
-        "sensor": Keys(size=1_000, outside=0.1),
+        "sensor": Keys(size=1_000, outside=0.1, moves_every=700),
         "level": Whole(low=-5, high=5),
         "temperature": Real(low=-10, high=40, decimals=1, distribution="normal"),
         "alarm": Flag(share=0.2),

@@ -95,7 +95,7 @@ def test_the_same_seed_gives_the_same_bytes_on_any_machine() -> None:
     assert (made["remark"], made["reading"], made["owner"]) == GOLDEN_TEXTS
 
 
-GOLDEN = "a40bc5214199d213"
+GOLDEN = "de8b171f7e5e0f4e"
 GOLDEN_TEXTS = (
     "jo",
     "7be232af-6218-461e-8bb4-305de9ff7532",
@@ -150,6 +150,18 @@ def test_times_lie_on_steps_between_their_ends() -> None:
     assert max(found) == datetime(2024, 3, 1, 1, tzinfo=utc)
     assert len(found) == 28
     assert max(found.values()) < 1.1 / 28
+
+
+@pytest.mark.parametrize("size", [1, 2, 10, 997, 1_000])
+def test_keys_that_move_have_the_same_shape_around_another_key(size: int) -> None:
+    moving = Keys(size=size, distribution="zipf", outside=0.25, moves_every=20_000)
+    found = values(moving, 60_000).to_numpy()
+    still = values(moving.model_copy(update={"moves_every": 0}), 60_000).to_numpy()
+    parts = [slice(0, 20_000), slice(20_000, 40_000), slice(40_000, 60_000)]
+    shifts = [(found[part] - still[part])[still[part] < size] % size for part in parts]
+    assert [len(np.unique(shift)) for shift in shifts] == [1, 1, 1]
+    assert len({int(shift[0]) for shift in shifts}) == min(size, 3)
+    assert np.array_equal(found[still >= size], still[still >= size])
 
 
 @pytest.mark.parametrize("s", [1.0, 1.5])

@@ -20,6 +20,7 @@ from streamgauge.measure.sockets import Traffic, open_connections
 from streamgauge.processes.clock import SYSTEM_CLOCK, Clock
 from streamgauge.processes.guard import Guard, marked
 from streamgauge.processes.launcher import Launcher
+from streamgauge.processes.roles import RoleProcess
 from streamgauge.services.spark_cluster import START_TIMEOUT_S, SparkCluster
 from tests.clocks import ManualClock
 
@@ -159,6 +160,27 @@ def test_a_job_runs_on_every_worker_and_nothing_is_left_even_of_a_killed_one(
     # Spark may have replaced the executors that were lost.
     kept = {log.name.partition("-executor-")[0] for log in tmp_path.glob("*-executor-*.log")}
     assert kept == {"spark-worker-1", "spark-worker-2"}
+
+
+def test_a_node_that_was_ended_is_started_again_where_it_was(guard: Guard, tmp_path: Path) -> None:
+    with small_cluster(guard, tmp_path) as cluster:
+        url, before = cluster.url, pids_by_name(cluster)
+        for node in cluster.processes():
+            if node.name == "worker 2":
+                continue
+            again = cluster.revived(node)
+            assert again is not None
+            again.end(at_once=True)
+            assert node.name not in pids_by_name(cluster)
+            again.revive()
+        after = pids_by_name(cluster)
+        assert {name for name in after if after[name] != before[name]} == {"master", "worker 1"}
+        cluster.check()
+        # Both workers, the new one and the one that has lost its master, are at the new master.
+        cluster.wait_for_workers(START_TIMEOUT_S)
+        assert cluster.url == url
+        executor = RoleProcess("executor", "executor 0", before["worker 2"], "this machine")
+        assert cluster.revived(executor) is None
 
 
 def test_a_worker_that_cannot_start_is_named_with_its_reason(guard: Guard, tmp_path: Path) -> None:

@@ -24,11 +24,18 @@ class GamingDataSet(DataSet):
         keys: int = 1_000,
         distribution: DistributionName = "normal",
         zipf_s: float = 1.0,
+        moves_every: int = 0,
         selectivity: float = 1.0,
         streams: tuple[str, ...] = ("purchases",),
     ) -> GamingDataSet:
         def keyed(size: int, outside: float = 0.0) -> Keys:
-            return Keys(size=size, outside=outside, distribution=distribution, zipf_s=zipf_s)
+            return Keys(
+                size=size,
+                outside=outside,
+                distribution=distribution,
+                zipf_s=zipf_s,
+                moves_every=moves_every,
+            )
 
         def stream(outside: float) -> StreamSpec:
             columns: dict[str, Column] = {

@@ -127,7 +127,7 @@ class StreamSpec(EventSource):
             for leaf in column.leaves:
                 if self.reads is None or name in self.reads:
                     random = share.random(block, place, low, high, leaf.numbers)
-                    drawn.append(leaf.draw(random))
+                    drawn.append(leaf.moved(leaf.draw(random), block * BLOCK + low))
                 place += leaf.numbers
         return drawn
 

@@ -100,6 +100,13 @@ class SparkCluster:
         with contextlib.suppress(OSError):
             self._keep_executor_logs()
 
+    def wait_for_workers(self, timeout_s: float) -> None:
+        """Returns when the master knows all workers."""
+        assert self._master_ports is not None, "the master is not running"
+        _, ui_port = self._master_ports
+        deadline_s = self.clock.monotonic_s() + timeout_s
+        self._wait_until_empty(lambda: self._missing(ui_port), deadline_s)
+
     def check(self) -> None:
         """Fails if a process has died; the error names it and its log."""
         for process in self._nodes.values():
@@ -148,8 +155,8 @@ class SparkCluster:
         self._wait_until_empty(lambda: [] if _ports(master) else ["master"], deadline_s)
         ports = _ports(master)
         assert ports is not None
-        port, ui_port = self._master_ports = ports
-        url = f"spark://{HOST}:{port}"
+        self._master_ports = ports
+        url = f"spark://{HOST}:{ports[0]}"
         for number in range(1, self.workers + 1):
             own = self._folder / f"worker-{number}"
             size = ["--cores", str(self.cores), "--memory", self.memory]
@@ -164,8 +171,8 @@ class SparkCluster:
                     "SPARK_WORKER_OPTS": f"-Dspark.worker.idPattern=worker-{number}-%s-%s-%d",
                 },
             )
-        self._wait_until_empty(lambda: self._missing(ui_port), deadline_s)
         self._url = url
+        self.wait_for_workers(deadline_s - self.clock.monotonic_s())
 
     def _launch(
         self, name: str, arguments: Sequence[str], env: EnvironmentChanges

@@ -59,6 +59,10 @@ class Leaf(BaseColumn):
     def draw(self, random: NDArray[np.uint32]) -> NDArray[Any]:
         """A row for each event, of the random numbers of all events one after the other."""
 
+    def moved(self, drawn: NDArray[Any], first: int) -> NDArray[Any]:  # noqa: ARG002
+        """What was drawn, by the number of the first event, if its distribution moves."""
+        return drawn
+
     @abstractmethod
     def decode(self, drawn: NDArray[Any]) -> pa.Array:
         """The values that the system under test receives."""

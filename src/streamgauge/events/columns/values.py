@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from math import gcd
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +25,8 @@ class Keys(Distributed):
     size: int = Field(ge=1, le=MAX_COUNT)
     outside: float = Field(default=0.0, ge=0.0, le=1.0)
     distribution: DistributionName = "normal"
+    moves_every: int = Field(default=0, ge=0)
+    """After so many events of a driver instance the frequent keys are others. 0: never."""
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -42,6 +45,19 @@ class Keys(Distributed):
             mixed = (mixed ^ (mixed >> np.uint32(12))) * np.uint32(0x297A2D39)
             drawn[mixed < np.uint64(round(self.outside * 2**32))] += np.int32(self.size)
         return drawn
+
+    def moved(self, drawn: NDArray[Any], first: int) -> NDArray[Any]:
+        if not self.moves_every:
+            return drawn
+        moves = np.arange(first, first + len(drawn), dtype=np.int64) // self.moves_every
+        inside = (drawn + moves % self.size * self._stride) % self.size
+        return np.where(drawn < self.size, inside, drawn).astype(np.int32)
+
+    @property
+    def _stride(self) -> int:
+        """How far the keys move: far from where they were, and in the end to every place."""
+        golden = max(round(self.size * 0.618), 1)
+        return next(one for one in range(golden, 0, -1) if gcd(one, self.size) == 1)
 
     def decode(self, drawn: NDArray[Any]) -> pa.Array:
         return pa.array(drawn, type=self.arrow_type)

@@ -38,6 +38,11 @@ class WindowedQuery(Query):
     keys: WholeNumber = Field(default=1_000, ge=1, le=1 << 30, description="gem packs, and users")
     distribution: DistributionName = Field(default="normal", description="of keys")
     zipf_s: float = Field(default=1.0, gt=0, le=10, description="exponent of `zipf`")
+    moves_every: WholeNumber = Field(
+        default=0,
+        ge=0,
+        description="events of a driver instance after which other keys are frequent; 0: never",
+    )
     window: DurationUs = Field(default=SECOND_US, ge=1_000, description="length of a window")
     slide: DurationUs | None = Field(default=None, ge=1_000, description="default: the length")
 
@@ -69,6 +74,7 @@ class WindowedQuery(Query):
             keys=self.keys,
             distribution=self.distribution,
             zipf_s=self.zipf_s,
+            moves_every=self.moves_every,
             selectivity=selectivity,
             streams=streams,
         )
