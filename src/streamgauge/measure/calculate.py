@@ -147,6 +147,7 @@ def _findings(
         expected = expected.cache()
         checked |= mirror_faults(spark, query, work.mirror, expected)
     validation = validate(spark, query, record, results, expected).model_copy(update=checked)
+    expected.unpersist()
     return Findings(**found, validation=validation)
 
 

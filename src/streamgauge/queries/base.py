@@ -65,11 +65,15 @@ class Service:
     """Called before every load: undoes what the load before has done to the service."""
     prepare_given: bool = False
     """Whether a service whose address was given is prepared, too."""
-    optional: bool = False
-    """Whether the query does without it: never started, used where its address is given."""
-    check: Callable[[str], None] | None = None
-    """Called with a given address as it is written, before anything starts; ExperimentError: it
-    cannot be used."""
+
+
+@dataclass(frozen=True)
+class OptionalService(Service):
+    """One that the query does without: it is never started, and used where its address is given."""
+
+    check: Callable[[str], None] = lambda _: None
+    """Called with the address as it is written, before anything starts; ExperimentError: it cannot
+    be used."""
 
 
 Input = Stream | Table | Service

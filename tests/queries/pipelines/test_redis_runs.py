@@ -30,11 +30,10 @@ def judged(run: Run) -> tuple[Verdict, list[str]]:
     return judge(run.record, run.findings.validation, 60_000_000)
 
 
-@pytest.mark.parametrize("system", ["dual", "spark-realtime"])
-def test_redis_holds_the_final_counts(
-    system: str, tmp_path: Path, spark: SparkSession, redis_address: str
+def test_redis_holds_the_final_counts_of_the_dual_paradigm_runtime(
+    tmp_path: Path, spark: SparkSession, redis_address: str
 ) -> None:
-    with opened(system, "kafka", tmp_path, spark) as pair:
+    with opened("dual", "kafka", tmp_path, spark) as pair:
         changes = {"services__redis": redis_address, "system__rehearsal": 0}
         run = pair.run(workload=WORKLOAD, **changes)
         run.check_complete()

@@ -20,7 +20,7 @@ from streamgauge.experiments.planning.faults import planned_faults
 from streamgauge.experiments.planning.loads import built, ends_at, load_of, policy_of
 from streamgauge.experiments.planning.model import Experiment, Named
 from streamgauge.experiments.planning.validation import explained, unknown_key, validated
-from streamgauge.queries.base import Query
+from streamgauge.queries.base import OptionalService, Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.references import has_open_password
@@ -181,7 +181,7 @@ def _check_services(query: Query, given: Mapping[str, str]) -> None:
         if name not in query.services:
             raise unknown_key(f"services.{name}", name, list(query.services))
     for name, service in query.services.items():
-        if name not in given and service.optional:
+        if name not in given and isinstance(service, OptionalService):
             continue
         if name not in given and service.kind is not None:
             plugins.load("services", service.kind, key=f"services.{name}")
@@ -198,7 +198,7 @@ def _check_services(query: Query, given: Mapping[str, str]) -> None:
                 "is missing: the query uses this service",
                 fix=f"add its address: `services: {{{name}: host:port}}`",
             )
-        if service.check is not None:
+        if isinstance(service, OptionalService):
             service.check(given[name])
 
 

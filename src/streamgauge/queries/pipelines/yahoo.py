@@ -15,7 +15,7 @@ from streamgauge.dual.pipeline import Operation
 from streamgauge.events.ads import VIEW, ad_events, campaign_table
 from streamgauge.events.distributions import DistributionName
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
-from streamgauge.queries.base import EVENT, Input, ResultShape, Service, Stream, Table
+from streamgauge.queries.base import EVENT, Input, OptionalService, ResultShape, Stream, Table
 from streamgauge.queries.pipelines.base import PipelineQuery, running_counts
 from streamgauge.queries.pipelines.redis_counts import (
     REDIS,
@@ -68,9 +68,7 @@ class YahooQuery(PipelineQuery):
     def inputs(self) -> Mapping[str, Input]:
         ads = self.campaigns * self.ads_per_campaign
         events = ad_events(ads=ads, distribution=self.distribution, zipf_s=self.zipf_s)
-        redis = Service(
-            prepare=check_answer, prepare_given=True, optional=True, check=check_address
-        )
+        redis = OptionalService(prepare=check_answer, prepare_given=True, check=check_address)
         return {"events": Stream(events), "ads": Table(self._table), REDIS: redis}
 
     def _table(self) -> pa.Table:
