@@ -100,7 +100,10 @@ class Pair:
             for stream in plan.load.streams
         }
         work = CalculationWork(
-            record=directory.record, results=directory.results, handovers=handovers
+            record=directory.record,
+            results=directory.results,
+            handovers=handovers,
+            mirror=directory.mirror,
         )
         events = [json.loads(line) for line in directory.events.read_text().splitlines()]
         return Run(plan, record, calculate(self.spark, work, None), events, processes, idle)
@@ -216,7 +219,7 @@ def check_an_interrupted_run(pair: Pair, first: Run) -> None:
     if powers.get("pause"):
         timeline = [Action(500_000, "pause", _pause), Action(1_500_000, "resume", _resume)]
     if restarts:
-        timeline.append(Action(2_500_000, "kill and restart", _kill_and_restart))
+        timeline.append(Action(2_500_000, "kill and restart", kill_and_restart))
     run = pair.run(timeline)
     run.check_complete(duplicates=restarts)
     assert run.offered == RATE * SECONDS
@@ -258,7 +261,7 @@ def _resume(running: RunningSystem) -> None:
     running.resume(_program(running))
 
 
-def _kill_and_restart(running: RunningSystem) -> None:
+def kill_and_restart(running: RunningSystem) -> None:
     assert isinstance(running, CanKill)
     assert isinstance(running, CanRestart)
     running.kill(_program(running))

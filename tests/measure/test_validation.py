@@ -8,7 +8,7 @@ import pytest
 
 from streamgauge.events.spec import ARRIVAL, PLACE
 from streamgauge.measure.record import RunRecord, SourceRecord
-from streamgauge.measure.validation import _compared, _counts, validate
+from streamgauge.measure.validation import compare, counts_of, validate
 from streamgauge.queries.base import ResultShape
 from streamgauge.queries.gaming.aggregation import AggregationQuery
 from streamgauge.queries.own import QueryConfig
@@ -270,6 +270,6 @@ def test_several_results_of_one_key_and_null_keys_are_compared(
     faults: dict[str, int],
 ) -> None:
     left, right = (spark.createDataFrame(rows, "key int, value int") for rows in (expected, actual))
-    counts = _counts(_compared(left, right, ["key"], ["value"]))
+    counts = counts_of(compare(left, right, ["key"], ["value"]))
     none = {"missing": 0, "extra": 0, "duplicate": 0, "wrong": 0}
     assert counts == {"expected": len(expected), **none, **faults}

@@ -48,6 +48,17 @@ def test_everything_right_is_valid(record: RunRecord) -> None:
     assert sustained(record) == (True, [])
 
 
+def test_a_service_that_holds_other_results_makes_a_drained_run_invalid(record: RunRecord) -> None:
+    mirrored = record.model_copy(update={"mirrored_in": "redis"})
+    same = Validation(**RIGHT, mirror_missing=0, mirror_extra=0, mirror_wrong=0)
+    assert judge(mirrored, same, 100_000) == (Verdict.VALID, [])
+    differs = same.model_copy(update={"mirror_missing": 1, "mirror_wrong": 3_000})
+    reason = "redis does not hold the last results: 3,000 wrong, 1 missing"
+    assert judge(mirrored, differs, 100_000) == (Verdict.INVALID, [reason])
+    undrained = mirrored.model_copy(update={"drained": False})
+    assert judge(undrained, differs, 100_000)[0] is Verdict.UNKNOWN
+
+
 def test_without_a_system_late_senders_are_a_result_and_nothing_is_sustained(
     record: RunRecord,
 ) -> None:

@@ -287,11 +287,11 @@ def test_every_figure_has_a_definition_as_a_tooltip() -> None:
     labels = {figure.label for figure in FIGURES.values()}
     # Latency growth and the cost of the monitor are shown inside sentences, the verdict is its own
     # label, updates belong to update mode, order, times and ingestion to some queries behind a
-    # broker, paradigms to one system, and the others are figures of a study.
+    # broker, a mirror to one query, paradigms to one system, and the others are figures of a study.
     elsewhere = {"growth", "monitor CPU", "monitor samples", "verdict", "processed"}
     elsewhere |= {"maximum sustainable", "highest passed", "lowest failed"}
     elsewhere |= {"updates", "wrong updates", "out of order", "broker's time went back"}
-    some = ("ingestion.", "paradigms.", "components.", "recovery.")
+    some = ("ingestion.", "paradigms.", "components.", "recovery.", "validation.mirror_")
     elsewhere |= {one.label for name, one in FIGURES.items() if name.startswith(some)}
     for shown in labels - elsewhere:
         assert terms[shown] in {one.definition for one in FIGURES.values() if one.label == shown}

@@ -46,6 +46,8 @@ class Connector(NamedTuple):
     """The delivery guarantee that the system claims after faults; empty: none."""
     guarantee_by_name: str = ""
     """The same where a delivery that comes again counts once; empty: as without."""
+    follows_results: bool = False
+    """Whether the system can keep a mirror of its results in a service that a query names."""
 
     def claims(self, channel: Channel) -> str:
         """The delivery guarantee that the system claims on that channel."""

@@ -51,6 +51,8 @@ class CalculationWork(BaseModel):
     record: Path
     results: Path
     handovers: dict[str, list[Path]]
+    mirror: Path | None = None
+    """What the service holds that mirrors the results, if there is one."""
     latencies: Path | None = None
     """Where the latency of every single result is written; None: nowhere."""
     log: Path | None = None
@@ -99,6 +101,7 @@ def _findings(
     from streamgauge.measure.decoding import decoded
     from streamgauge.measure.input_times import carry_input_times, with_input_times
     from streamgauge.measure.log_checks import times_back
+    from streamgauge.measure.mirror import mirror_faults
     from streamgauge.measure.validation import expected_results, validate
 
     if query.results_are_the_log:
@@ -140,7 +143,11 @@ def _findings(
     if record.load.in_broker_time and work.log is not None:
         folders = [work.results, *(work.log / name for name in record.load.in_broker_time)]
         checked["times_back"] = times_back(folders)
+    if record.mirrored_in and work.mirror is not None:
+        expected = expected.cache()
+        checked |= mirror_faults(spark, query, work.mirror, expected)
     validation = validate(spark, query, record, results, expected).model_copy(update=checked)
+    expected.unpersist()
     return Findings(**found, validation=validation)
 
 

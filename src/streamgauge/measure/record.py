@@ -84,6 +84,8 @@ class RunRecord(BaseModel):
     """Of the results in the run directory."""
     results_are_the_log: bool = False
     """There was no system: what the broker has of the input is the result."""
+    mirrored_in: str = ""
+    """The service that has the last value of each result, too; empty: none."""
     clock_jump_us: int = 0
     """By how much the wall clock differed at most from one that goes on evenly."""
     dropped: list[str] = []

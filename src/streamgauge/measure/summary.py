@@ -109,6 +109,11 @@ class Validation(_Figures):
     times_back: int | None = Field(
         default=None, description="messages whose broker time is before that of the one before"
     )
+    mirror_missing: int | None = Field(
+        default=None, description="expected, and not in the service that mirrors the results"
+    )
+    mirror_extra: int | None = Field(default=None, description="in it, and not expected")
+    mirror_wrong: int | None = Field(default=None, description="in it with another value")
     oracle: str = Field(default="", description="what the results were compared with")
     values_compared: bool = Field(
         default=True, description="false: there was no oracle, and results were counted by key only"

@@ -53,8 +53,8 @@ def validate(
     if lacking:
         raise ValueError(f"the results lack the column {', '.join(lacking)}, which is expected")
     values = [name for name in expected.columns if name not in (*keys, query.shape.output_time)]
-    compared = _compared(expected, actual, keys, values)
-    counts = _counts(compared)
+    compared = compare(expected, actual, keys, values)
+    counts = counts_of(compared)
     return Validation(
         oracle=query.oracle_is,
         values_compared=query.compares_values,
@@ -84,7 +84,7 @@ def _final_updates(results: DataFrame, query: Query) -> DataFrame:
     return ranked.where("_rank = 1").drop("_rank")
 
 
-def _compared(
+def compare(
     expected: DataFrame, actual: DataFrame, keys: list[str], values: list[str]
 ) -> DataFrame:
     """One row per key: both lists of values, and the counts of faults."""
@@ -136,7 +136,7 @@ def same_value(left: Column, right: Column, kind: str) -> Column:
     return left.eqNullSafe(right) | F.coalesce(near, F.lit(False))
 
 
-def _counts(compared: DataFrame) -> dict[str, int]:
+def counts_of(compared: DataFrame) -> dict[str, int]:
     sums = {"expected": F.sum("n_expected"), **{name: F.sum(name) for name in _COMPARED}}
     row = compared.agg(*sums.values()).collect()[0]
     return {name: int(count or 0) for name, count in zip(sums, row, strict=True)}

@@ -104,7 +104,14 @@ def _faulty_results(record: RunRecord, validation: Validation) -> list[str]:
         found.insert(0, f"the system claims {record.claimed}, and has shown {has_shown}")
     if validation.disordered:
         found.append(f"{validation.disordered:,} results came after a later one")
+    if record.drained and (differs := _mirror_differs(validation)):
+        found.append(f"{record.mirrored_in} does not hold the last results: {differs}")
     return found
+
+
+def _mirror_differs(validation: Validation) -> str:
+    counts = {name: getattr(validation, f"mirror_{name}") for name in ("wrong", "missing", "extra")}
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
 def _allowed_after_faults(record: RunRecord) -> set[str]:

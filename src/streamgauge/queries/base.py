@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -67,6 +67,15 @@ class Service:
     """Whether a service whose address was given is prepared, too."""
 
 
+@dataclass(frozen=True)
+class OptionalService(Service):
+    """One that the query does without: it is never started, and used where its address is given."""
+
+    check: Callable[[str], None] = lambda _: None
+    """Called with the address as it is written, before anything starts; ExperimentError: it cannot
+    be used."""
+
+
 Input = Stream | Table | Service
 
 
@@ -110,6 +119,19 @@ class StoredResults(ABC):
         """All results, with the columns of the shape."""
 
 
+class Mirror(ABC):
+    """The last value of each result in a service, besides the messages."""
+
+    @abstractmethod
+    def apply(self, results: Iterable[bytes]) -> None:
+        """Takes over messages in the order of their topic. Those that come again, with all that
+        came after them, change nothing in the end."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """What the service holds: keys and values of the results, without their times."""
+
+
 class Query(StrictModel):
     """A query with its parameters, which are the fields of the subclass.
 
@@ -123,6 +145,8 @@ class Query(StrictModel):
 
     stores_rows: ClassVar[bool] = False
     """Whether the results are rows of a table of a service, instead of messages."""
+    mirror_service: ClassVar[str] = ""
+    """The optional service that gets the last value of each result, too; empty: none."""
     results_are_the_log: ClassVar[bool] = False
     """Whether the results are what the broker has of the input. There is no system then, and the
     run measures the senders and the broker: to fall short of the rate is a result, not a fault."""
@@ -194,11 +218,21 @@ class Query(StrictModel):
         """All inputs but the streams: tables in the system's form, and addresses of services."""
         inputs = self.inputs.items()
         tables = {name: table(one.read()) for name, one in inputs if isinstance(one, Table)}
-        return {**tables, **{name: revealed(self._services[name]) for name in self.services}}
+        given = [name for name in self.services if name in self._services]
+        return {**tables, **{name: revealed(self._services[name]) for name in given}}
 
     @property
     def stored(self) -> StoredResults:
         """How rows are written and read."""
+        raise NotImplementedError
+
+    @property
+    def mirrored_in(self) -> str:
+        """The service that holds the last value of each result in this run; empty: none."""
+        return self.mirror_service if self.mirror_service in self._services else ""
+
+    def mirror(self, name: str) -> Mirror:
+        """How that service is written and read; `name` is that of the trial alone."""
         raise NotImplementedError
 
     def parsed(self, messages: DataFrame) -> DataFrame:

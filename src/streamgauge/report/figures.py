@@ -85,7 +85,8 @@ def _statistic(name: str, statistics: LatencyStatistics) -> Html:
     return value_cell(figure, value, why_not=too_few(figure, statistics.count))
 
 
-_OPTIONAL = ("updates", "wrong_updates", "disordered", "times_back")
+_MIRROR = ("mirror_missing", "mirror_extra", "mirror_wrong")
+_OPTIONAL = ("updates", "wrong_updates", "disordered", "times_back", *_MIRROR)
 
 
 def counts_of(validation: Validation) -> list[tuple[str, Figure]]:

@@ -91,6 +91,8 @@ class Assignment(StrictModel):
     """What the connector needs, as the channel gave it."""
     checkpoint: Path
     """A folder of this assignment alone; the station removes it."""
+    mirror: str = ""
+    """The name for the mirror of the results, where the query has one: of this assignment alone."""
     resumed: bool = False
 
 

@@ -55,6 +55,8 @@ class KafkaOffer(StrictModel):
     topics: dict[str, str]
     """By stream."""
     output: str
+    output_begins: list[int]
+    """By partition: the offset of the first result of this load."""
     format: Format
     partitions: int
     rehearsal: dict[str, str]
@@ -148,6 +150,7 @@ class _OpenKafka(FrontierChannel):
             client=client,
             topics=topics,
             output=output,
+            output_begins=self._log_of(output, partitions[output]).begins,
             format=settings.format,
             partitions=settings.partitions,
             rehearsal=rehearsal,

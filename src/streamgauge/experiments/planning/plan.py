@@ -20,7 +20,7 @@ from streamgauge.experiments.planning.faults import planned_faults
 from streamgauge.experiments.planning.loads import built, ends_at, load_of, policy_of
 from streamgauge.experiments.planning.model import Experiment, Named
 from streamgauge.experiments.planning.validation import explained, unknown_key, validated
-from streamgauge.queries.base import Query
+from streamgauge.queries.base import OptionalService, Query
 from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.references import has_open_password
@@ -86,6 +86,7 @@ def make_plan(experiment: Experiment, base: Path) -> Plan:
     channel = _part("channel", Channel, experiment.channel, base)  # type: ignore[type-abstract]
     channel = channel.resolved(base)
     connector = _connector(experiment, system, channel)
+    _require_followed(experiment, query, connector)
     system = system.resolved(base, query, channel)
     load = load_of(experiment, sources, query.clocks, base)
     channel.check_streams(load.streams)
@@ -180,6 +181,8 @@ def _check_services(query: Query, given: Mapping[str, str]) -> None:
         if name not in query.services:
             raise unknown_key(f"services.{name}", name, list(query.services))
     for name, service in query.services.items():
+        if name not in given and isinstance(service, OptionalService):
+            continue
         if name not in given and service.kind is not None:
             plugins.load("services", service.kind, key=f"services.{name}")
             continue
@@ -195,6 +198,19 @@ def _check_services(query: Query, given: Mapping[str, str]) -> None:
                 "is missing: the query uses this service",
                 fix=f"add its address: `services: {{{name}: host:port}}`",
             )
+        if isinstance(service, OptionalService):
+            service.check(given[name])
+
+
+def _require_followed(experiment: Experiment, query: Query, connector: Connector) -> None:
+    """A mirror of the results is filled from where the system has put them."""
+    if query.mirrored_in and not connector.follows_results:
+        raise ExperimentError(
+            f"services.{query.mirrored_in}",
+            f"is filled from a topic of results, and `{experiment.system.name}` has none with the "
+            f"channel `{experiment.channel.name}`",
+            fix="use a channel with topics (`channel: kafka`), or leave the service out",
+        )
 
 
 def _sources(query: Query) -> dict[str, Source]:

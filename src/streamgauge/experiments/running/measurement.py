@@ -136,6 +136,7 @@ def calculation_work(directory: RunDirectory, record: RunRecord) -> CalculationW
     return CalculationWork(
         record=directory.record,
         results=directory.results,
+        mirror=directory.mirror,
         handovers=handovers,
         log=directory.log,
         latencies=directory.latencies,

@@ -38,6 +38,7 @@ class RunDirectory:
         self.record = path / "record.json"
         self.events = path / "events.ndjson"
         self.results = path / "results"
+        self.mirror = path / "mirror"
         self.log = path / "log"
         self.resources = path / "resources"
         self.logs = path / "logs"

@@ -136,6 +136,8 @@ class Station:
             given = name in addresses
             if not given and service.kind is not None:
                 addresses[name] = self.service(service.kind, tell)
+            if name not in addresses:
+                continue
             if given and not service.prepare_given:
                 continue
             address = addresses[name]

@@ -3,6 +3,7 @@ its time line of actions, drains, and records what happened."""
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -33,6 +34,7 @@ from streamgauge.measure.monitor import Monitor
 from streamgauge.measure.record import FaultRecord, RunRecord, SourceRecord
 from streamgauge.measure.search import ProbeJudge
 from streamgauge.measure.summary import MonitorCost
+from streamgauge.parts import PartWriter
 from streamgauge.processes.small_disks import small_disk
 from streamgauge.processes.targets import Nature
 from streamgauge.queries.next_results import NextResults
@@ -72,6 +74,7 @@ class Trial:
         self._disturber: Disturber | None = None
         self._faults: list[FaultRecord] = []
         self._number = station.next_number()
+        self._mirror = f"streamgauge-{secrets.token_hex(4)}"
         self._checkpoint = station.scratch / f"checkpoint-{self._number}"
         self._small_disk = ExitStack()
         self._observed_us = 0
@@ -146,7 +149,10 @@ class Trial:
             connector=plan.connector.path,
             offer=channel.offer,
             checkpoint=self._checkpoint,
+            mirror=self._mirror,
         )
+        if plan.query.mirrored_in:
+            self._tell(f"results go to {plan.query.mirrored_in}, too, as {self._mirror}")
         running.begin(assignment, timeout_s, self._tell)
 
     def measured_load(self, judge: ProbeJudge | None = None) -> None:
@@ -239,6 +245,7 @@ class Trial:
         """Ends the run: results that arrive from now on are late."""
         closed_us = self._clock.now_us()
         self.end_assignment()
+        self._keep_mirror()
         statuses = self._channel.finish()
         self._log.publish(self._observed(statuses))
         late_drops = [drop for status in statuses for drop in status.dropped]
@@ -256,6 +263,7 @@ class Trial:
             drained=drained,
             encoding="columns" if self._plan.stores_rows else self._plan.channel.encoding,
             results_are_the_log=self._plan.query.results_are_the_log,
+            mirrored_in=self._plan.query.mirrored_in,
             clock_jump_us=self._clock_jump_us,
             dropped=list(dict.fromkeys([*self.dropped.reasons, *late_drops])),
             ended_early=self.judged.reason if self.judged else "",
@@ -287,6 +295,14 @@ class Trial:
         self._assigned = None
         self._small_disk.close()
         shutil.rmtree(self._checkpoint, ignore_errors=True)
+
+    def _keep_mirror(self) -> None:
+        """What the mirror of the results holds, so that it can be compared, now or again."""
+        if self._plan.query.mirrored_in:
+            writer = PartWriter(self._directory.mirror)
+            for batch in self._plan.query.mirror(self._mirror).rows():
+                writer.append(batch)
+            writer.flush()
 
     @property
     def running(self) -> RunningSystem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,9 +15,16 @@ from streamgauge.dual.pipeline import Operation
 from streamgauge.events.ads import VIEW, ad_events, campaign_table
 from streamgauge.events.distributions import DistributionName
 from streamgauge.events.spec import EVENT_TIME, LATEST_EVENT_TIME
-from streamgauge.queries.base import EVENT, Input, ResultShape, Stream, Table
+from streamgauge.queries.base import EVENT, Input, OptionalService, ResultShape, Stream, Table
 from streamgauge.queries.pipelines.base import PipelineQuery, running_counts
+from streamgauge.queries.pipelines.redis_counts import (
+    REDIS,
+    RedisCounts,
+    check_address,
+    check_answer,
+)
 from streamgauge.queries.replay import Replay, Slice
+from streamgauge.references import revealed
 from streamgauge.units import SECOND_US, DurationUs, WholeNumber
 
 if TYPE_CHECKING:
@@ -41,6 +48,8 @@ _VIEWS = f"{WINDOW} timestamp, {CAMPAIGN} string, {LATEST_EVENT_TIME} timestamp,
 class YahooQuery(PipelineQuery):
     """Views of ads per campaign and window of event time, as in the Yahoo! streaming benchmark."""
 
+    mirror_service: ClassVar[str] = REDIS
+
     campaigns: WholeNumber = Field(default=100, ge=1, le=1_000_000, description="that have ads")
     ads_per_campaign: WholeNumber = Field(default=10, ge=1, le=1_000, description="of a campaign")
     distribution: DistributionName = Field(default="uniform", description="of ads")
@@ -59,7 +68,8 @@ class YahooQuery(PipelineQuery):
     def inputs(self) -> Mapping[str, Input]:
         ads = self.campaigns * self.ads_per_campaign
         events = ad_events(ads=ads, distribution=self.distribution, zipf_s=self.zipf_s)
-        return {"events": Stream(events), "ads": Table(self._table)}
+        redis = OptionalService(prepare=check_answer, prepare_given=True, check=check_address)
+        return {"events": Stream(events), "ads": Table(self._table), REDIS: redis}
 
     def _table(self) -> pa.Table:
         return campaign_table(campaigns=self.campaigns, ads_per_campaign=self.ads_per_campaign)
@@ -67,6 +77,9 @@ class YahooQuery(PipelineQuery):
     @property
     def shape(self) -> ResultShape:
         return ResultShape(keys=(WINDOW, CAMPAIGN))
+
+    def mirror(self, name: str) -> RedisCounts:
+        return RedisCounts(revealed(self._services[REDIS]), name, (WINDOW, CAMPAIGN, COUNT))
 
     @property
     def alignment_us(self) -> int:

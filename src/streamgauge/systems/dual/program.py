@@ -60,7 +60,7 @@ class DualWork(Work):
             rehearsal=rehearsal,
             known=known,
             on_report=self._reported,
-            on_failure=self._failed,
+            on_failure=self.failed,
         )
         if self._pipeline.rehearsed is not None:
             self._rehearsed[self.assignment.query.model_dump_json()] = self._pipeline.rehearsed
@@ -75,6 +75,7 @@ class DualWork(Work):
 
     def end(self) -> None:
         self.stop()
+        self.stop_following()
         if self._pipeline is not None:
             self._pipeline.remove()
         forget_state(self.spark)
@@ -99,9 +100,6 @@ class DualWork(Work):
         if isinstance(report, Switched):
             fields["gap_ms"] = report.gap_ms
         self.console.emit(report.event, **fields)
-
-    def _failed(self, error: Exception) -> None:
-        self.console.fail(self.query.explained(error))
 
 
 def _receive(messages: DataFrame) -> DataFrame:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from streamgauge.queries.base import Mirror
 from streamgauge.systems.base import Assignment
+from streamgauge.systems.spark.following import Follower
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,6 +40,10 @@ class SparkConnector(ABC):
             batch.toArrow()
 
         return results.writeStream.foreachBatch(take)
+
+    def follow(self, mirror: Mirror, failed: Callable[[Exception], None]) -> Follower:
+        """Keeps a mirror of the results; for a connector with `follows_results`."""
+        raise NotImplementedError
 
     def rehearse(self, stream: str, batches: int) -> DataFrame | None:  # noqa: ARG002
         """Batches of made-up events in the form of `read`; None: there is no rehearsal."""

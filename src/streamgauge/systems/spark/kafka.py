@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from streamgauge.channels.kafka.channel import KafkaOffer
@@ -12,10 +12,11 @@ from streamgauge.channels.kafka.messages import encoded
 from streamgauge.dual.spark.client import spark_options
 from streamgauge.events.sources import EVENT_TIME, LINE, NUMBER
 from streamgauge.events.spec import SCHEDULED_TIME
-from streamgauge.queries.base import ResultShape
+from streamgauge.queries.base import Mirror, ResultShape
 from streamgauge.queries.load import build_query
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.spark.connector import SparkConnector
+from streamgauge.systems.spark.following import Follower
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -59,6 +60,10 @@ class KafkaConnector(SparkConnector):
 
     def discard(self, results: DataFrame) -> DataStreamWriter:
         return self._write(results, self.offer.rehearsal_output)
+
+    def follow(self, mirror: Mirror, failed: Callable[[Exception], None]) -> Follower:
+        begins = self.offer.output_begins
+        return Follower(self.offer.client, self.offer.output, begins, mirror, failed)
 
     def _read(self, stream: str, topic: str, most_per_batch: int | None) -> DataFrame:
         reader = self.session.readStream.format("kafka").options(

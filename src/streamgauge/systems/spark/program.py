@@ -22,6 +22,7 @@ from streamgauge.queries.load import build_query
 from streamgauge.queries.own import QueryConfig
 from streamgauge.systems.base import Assignment
 from streamgauge.systems.spark.check import check_query
+from streamgauge.systems.spark.following import Follower
 from streamgauge.systems.spark.progress import reported_batches
 from streamgauge.systems.spark.system import SparkBase
 
@@ -55,6 +56,7 @@ def run(
                 if assignment.query not in known and not assignment.resumed:
                     work.prepare()
                     known.append(assignment.query)
+                work.follow()
                 work.begin()
             except Exception as error:
                 raise work.query.explained(error) from error
@@ -81,6 +83,7 @@ class Work:
         connector = plugins.load_path(assignment.connector)
         self.connector: SparkConnector = connector(spark, assignment, system)
         self.running: StreamingQuery | None = None
+        self.follower: Follower | None = None
         self.ending = threading.Event()
 
     def prepare(self) -> None:
@@ -113,6 +116,18 @@ class Work:
         else:
             rehearsal.awaitTermination(REHEARSAL_S)
         rehearsal.stop()
+
+    def follow(self) -> None:
+        """Keeps a mirror of the results where the user has named a service for it."""
+        if self.query.mirrored_in:
+            mirror = self.query.mirror(self.assignment.mirror)
+            self.follower = self.connector.follow(mirror, self.failed)
+
+    def stop_following(self) -> None:
+        """After the last result: the mirror has it, too."""
+        if self.follower is not None:
+            self.follower.settle()
+            self.follower.stop()
 
     def begin(self) -> None:
         self.console.emit("phase", name="starting the query")
@@ -154,6 +169,8 @@ class Work:
         except Exception:
             # `_watch` reports the failure of the query.
             return
+        if self.follower is not None:
+            self.follower.settle()
         self.console.emit("drained")
 
     def stop(self) -> None:
@@ -166,6 +183,7 @@ class Work:
         assert self.running is not None
         batches = reported_batches(self.running)
         self.stop()
+        self.stop_following()
         forget_state(self.spark)
         self.console.emit("ended", diagnostics=[batch.model_dump() for batch in batches])
 
@@ -189,7 +207,10 @@ class Work:
             # A query that is stopped in the middle of a batch raises an error, too.
             if not self.ending.is_set():
                 traceback.print_exc()
-                self.console.fail(self.query.explained(error))
+                self.failed(error)
+
+    def failed(self, error: Exception) -> None:
+        self.console.fail(self.query.explained(error))
 
 
 def forget_state(spark: SparkSession) -> None:

@@ -281,6 +281,7 @@ class SparkSystem(SparkBase):
             sink="Spark's Kafka sink to a topic, as JSON",
             jars="spark-kafka-connector",
             guarantee=AT_LEAST_ONCE,
+            follows_results=True,
         ),
     }
 
