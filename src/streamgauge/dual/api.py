@@ -7,20 +7,22 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamgauge.dual.model.division import cut_pays, seconds_per_record
 from streamgauge.dual.model.estimates import Estimates
 from streamgauge.dual.pipeline import Pipeline
 from streamgauge.dual.reports import Report
 from streamgauge.dual.settings import DualSettings
 from streamgauge.dual.spark.building import Cuts, Divisions, Starting, begin, built, divided
 from streamgauge.dual.spark.client import spark_options
-from streamgauge.dual.spark.cutting import cuts_that_pay
+from streamgauge.dual.spark.cutting import cuts_to_try
 from streamgauge.dual.spark.folder import Folder
 from streamgauge.dual.spark.rehearsing import rehearse
 from streamgauge.dual.spark.runtime import Runtime
+from streamgauge.dual.spark.segment import Segment
 from streamgauge.dual.spark.session import adapt, slots_needed
 from streamgauge.dual.topics import Topics
 
@@ -34,9 +36,12 @@ STEP_S = 0.25
 class Rehearsed:
     """What a rehearsal has found."""
 
-    cuts: Cuts
+    cuts: Sequence[str]
+    """Behind these operations."""
     estimates: Sequence[Estimates]
     """Of each segment."""
+    cut_because: str = ""
+    """Why it is divided so, if that was to be chosen."""
 
 
 class Running:
@@ -74,15 +79,14 @@ class Running:
             cuts = [names[-1] for names in found.operations]
         elif known is not None:
             cuts = known.cuts
+        elif rehearsal is not None:
+            known = self._rehearsed(session, pipeline, cuts, rehearsal)
+            cuts = known.cuts
         elif cuts == "auto":
-            cuts = [] if rehearsal is None else self._cuts(session, pipeline, rehearsal)
+            cuts = []
         divisions = divided(pipeline, cuts)
         standing = begin(session, self._topics, self._folder, divisions, source, sink, starting)
-        partitions = len(standing.begins[0])
-        shuffled = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-        adapt(session, slots_needed(partitions, shuffled, len(divisions)))
-        options = spark_options(self._topics.settings)
-        segments = built(session, divisions, standing.topics, partitions, options)
+        segments = self._built(session, divisions, standing.topics)
         self.runtime = Runtime(
             segments,
             self._topics,
@@ -90,9 +94,8 @@ class Running:
             standing.begins,
             settings or DualSettings(),
             self._write,
+            known.cut_because if known is not None else "",
         )
-        if known is None and rehearsal is not None and found is None:
-            known = Rehearsed(cuts, self._rehearse(session, divisions, rehearsal, partitions))
         self.rehearsed = known
         if known is not None:
             for one, estimates in zip(self.runtime.active, known.estimates, strict=True):
@@ -101,22 +104,58 @@ class Running:
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def _cuts(self, session: SparkSession, pipeline: Pipeline, topic: str) -> list[str]:
-        options = spark_options(self._topics.settings)
-        return cuts_that_pay(session, pipeline, topic, options)
+    def _rehearsed(
+        self, session: SparkSession, pipeline: Pipeline, cuts: Cuts, topic: str
+    ) -> Rehearsed:
+        """With the given cuts; `auto`: in one piece and cut where it may pay, and the faster."""
+
+        def tried(cuts: Cuts) -> Rehearsed:
+            divisions = divided(pipeline, cuts)
+            behind = [operations[-1].name for operations in divisions[:-1]]
+            return Rehearsed(behind, self._rehearse(session, divisions, topic))
+
+        if cuts != "auto":
+            return tried(cuts)
+        adapt(session, 1)
+        to_try = cuts_to_try(session, pipeline, topic, spark_options(self._topics.settings))
+        if not to_try:
+            because = "not cut: nowhere do few records arrive at a state"
+            return replace(tried([]), cut_because=because)
+        # What is rehearsed later is a little faster, because more of it is compiled. The cut first,
+        # so that only one that pays wins.
+        cut, whole = tried(to_try), tried([])
+        pays = cut_pays(whole.estimates, cut.estimates)
+        speeds = [
+            f"{1 / seconds:,.0f}/s" if seconds else "unknown"
+            for seconds in map(seconds_per_record, (whole.estimates, cut.estimates))
+        ]
+        because = (
+            f"{'cut' if pays else 'not cut'} behind {', '.join(to_try)}: {speeds[0]} in one piece, "
+            f"{speeds[1]} cut"
+        )
+        return replace(cut if pays else whole, cut_because=because)
 
     def _rehearse(
-        self, session: SparkSession, divisions: Divisions, topic: str, partitions: int
-    ) -> list[Estimates]:
+        self, session: SparkSession, divisions: Divisions, topic: str
+    ) -> Sequence[Estimates]:
         """In topics of their own."""
-        chain = [topic, *(f"{topic}-{place}" for place in range(1, len(divisions) + 1))]
+        partitions = self._topics.partitions(topic) or 1
+        count = len(divisions)
+        chain = [topic, *(f"{topic}-{count}-{place}" for place in range(1, count + 1))]
         for name in chain[1:]:
             self._topics.make(name, partitions)
-        options = spark_options(self._topics.settings)
-        segments = built(session, divisions, chain, partitions, options)
+        segments = self._built(session, divisions, chain)
         estimates = rehearse(self._topics, segments, self._folder.path)
         self._topics.delete(chain[1:])
         return estimates
+
+    def _built(
+        self, session: SparkSession, divisions: Divisions, chain: Sequence[str]
+    ) -> list[Segment]:
+        partitions = self._topics.partitions(chain[0]) or 1
+        shuffled = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+        adapt(session, slots_needed(partitions, shuffled, len(divisions)))
+        return built(session, divisions, chain, partitions, spark_options(self._topics.settings))
 
     def switch(self, operation: str, paradigm: Any) -> None:
         """Makes the segment of an operation switch now, whatever the load."""

@@ -31,6 +31,8 @@ class Placed(Report):
 
     event: ClassVar[str] = "dual-placed"
     segments: tuple[Place, ...]
+    cut_because: str = ""
+    """Why it is divided so, if that was to be chosen."""
 
 
 class SegmentSeen(StrictModel):

@@ -247,6 +247,8 @@ def _show(session: Session, report: Report) -> None:
     if isinstance(report, Placed):
         for segment in report.segments:
             session.note(f"{', '.join(segment.operations)}: {segment.paradigm.value}")
+        if report.cut_because:
+            session.note(report.cut_because)
     elif isinstance(report, Switched):
         gap = "" if report.gap_ms is None else f", gap {report.gap_ms / 1_000:.2f} s"
         session.note(f"{', '.join(report.operations)}: now {report.paradigm.value}{gap}")

@@ -1,7 +1,8 @@
-"""Where a cut pays: in front of the state, where few of the records arrive.
+"""Where a cut may pay: in front of the state, where few of the records arrive.
 
 A topic between two operations costs writing and reading of what passes it. It lets the operations
-before it stay a data stream, which is faster for them, while those behind it hold micro-batches.
+before it stay a data stream while those behind it hold micro-batches. Whether that is faster is for
+the rehearsal to show.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MOST_LEFT = 0.5
 """∏λ in front of a cut."""
 
 
-def cuts_that_pay(
+def cuts_to_try(
     session: SparkSession, pipeline: Pipeline, topic: str, client: Mapping[str, str]
 ) -> list[str]:
     """The operation behind which to cut, if any; λ is counted on the records of a topic."""

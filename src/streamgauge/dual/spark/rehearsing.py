@@ -42,9 +42,10 @@ class _Rehearsal:
         if not self._records:
             return known
         # Each twice: the first time most of it is compiling.
-        batches = self._micro_batches(_SMALL)
+        batches, _ = self._micro_batches(_SMALL)
         self._speed()
-        batches += self._micro_batches(_LARGE)
+        more, emitted = self._micro_batches(_LARGE)
+        batches += more
         processed, elapsed_s, results = self._speed()
         if elapsed_s:
             known = known.updated(
@@ -55,21 +56,23 @@ class _Rehearsal:
             records = float(sum(one.records for one in batches))
             busy_s = max(1e-3, sum(one.seconds - schedule_s for one in batches))
             known = known.updated(
-                _observation(Paradigm.OPERATION, records, busy_s, 1.0, schedule_s)
+                _observation(
+                    Paradigm.OPERATION, records, busy_s, emitted / self._records, schedule_s
+                )
             )
         return known
 
-    def _micro_batches(self, count: int) -> list[Batch]:
-        """Those of the second half: before, the JVM compiles."""
+    def _micro_batches(self, count: int) -> tuple[list[Batch], int]:
+        """Those of the second half, because before the JVM compiles; and results in all."""
         limit = max(1, self._records // count)
         with self._run(Trigger(Paradigm.OPERATION, 0.0), limit) as run:
-            self._results(run)
+            seen = self._results(run)
             found = [
                 Batch(one.numInputRows, one.durationMs.get("triggerExecution", 0) / 1_000)
                 for one in run.query.recentProgress
                 if one.numInputRows
             ]
-        return found[len(found) // 2 :]
+        return found[len(found) // 2 :], seen[-1][1] if seen else 0
 
     def _speed(self) -> tuple[float, float, int]:
         """As data stream: records, seconds, and results in all."""

@@ -74,12 +74,14 @@ class Runtime:
         begins: Sequence[dict[int, int]],
         settings: DualSettings,
         report: Callable[[Report], None],
+        cut_because: str = "",
     ) -> None:
         self._topics = topics
         self._folder = folder
         self._begins = begins
         self._settings = settings
         self._report = report
+        self._cut_because = cut_because
         self._decider = Decider(tuple(one.name for one in segments), settings)
         self.active = [Active(one, SegmentMonitor(one.partitions)) for one in segments]
         self._seen_s = self._trimmed_s = time.monotonic()
@@ -94,7 +96,8 @@ class Runtime:
             one.run.wait_until_takes_input()
             # It has not chosen this paradigm: if it is the wrong one, it need not stay.
             one.since_s -= self._settings.minimum_stay_s
-        self._report(Placed(at_us=_now_us(), segments=self._places()))
+        places, because = self._places(), self._cut_because
+        self._report(Placed(at_us=_now_us(), segments=places, cut_because=because))
 
     def step(self) -> None:
         """Looks at every segment, decides, and does what was decided."""

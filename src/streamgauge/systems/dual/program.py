@@ -32,6 +32,8 @@ class DualWork(Work):
     _rehearsed: ClassVar[dict[str, Rehearsed]] = {}
     """By query: the probes of a search rehearse once."""
     _pipeline: Running | None = None
+    _early: list[Report] | None = None
+    """What the runtime says before it is ready, when nobody listens yet."""
 
     def rehearse(self) -> None:
         """The runtime rehearses when it is started, because it measures the speeds then."""
@@ -47,6 +49,7 @@ class DualWork(Work):
             self.console.emit("phase", name="rehearsing")
             connector.send_made_up(stream, rehearsal, system.rehearsal, REHEARSAL_EVENTS)
         client = client_settings(offer.client)
+        self._early = []
         self._pipeline = Running(
             self.spark,
             self._as_pipeline(connector, stream),
@@ -65,6 +68,9 @@ class DualWork(Work):
         if self._pipeline.rehearsed is not None:
             self._rehearsed[self.assignment.query.model_dump_json()] = self._pipeline.rehearsed
         self.console.emit("ready")
+        early, self._early = self._early, None
+        for report in early:
+            self._reported(report)
 
     def drain(self) -> None:
         self.console.emit("drained", known=False)
@@ -96,6 +102,9 @@ class DualWork(Work):
         return pipeline
 
     def _reported(self, report: Report) -> None:
+        if self._early is not None:
+            self._early.append(report)
+            return
         fields = report.model_dump(mode="json")
         if isinstance(report, Switched):
             fields["gap_ms"] = report.gap_ms
