@@ -18,6 +18,7 @@ from streamgauge.dual.model.limits import (
 )
 from streamgauge.dual.model.trend import (
     arrival_after,
+    certain_fall,
     certain_slope,
     crosses_within,
     latest_arrival,
@@ -65,7 +66,7 @@ def assess(standing: Standing, settings: DualSettings) -> Assessment:
     if standing.paradigm is Paradigm.DATA:
         pressure, reason = _as_data_stream(standing, figures, settings)
     else:
-        pressure, reason = _as_operation_stream(figures, settings)
+        pressure, reason = _as_operation_stream(standing, figures, settings)
     return Assessment(pressure, reason, figures)
 
 
@@ -163,7 +164,9 @@ def _known(measured_s: float | None, assumed_s: float) -> float:
     return assumed_s if measured_s is None else measured_s
 
 
-def _as_operation_stream(figures: Figures, settings: DualSettings) -> tuple[Pressure, str]:
+def _as_operation_stream(
+    standing: Standing, figures: Figures, settings: DualSettings
+) -> tuple[Pressure, str]:
     queue, down, q = figures.queue, figures.limits.down, figures.quantities
     pays = figures.saved_record_s >= 0
     if not figures.speed_ratio_assumed and q.speed_ratio > 1 and pays:
@@ -182,6 +185,13 @@ def _as_operation_stream(figures: Figures, settings: DualSettings) -> tuple[Pres
         )
     if not pays:
         return Pressure.PAST, f"{below}, but going back {_cost(figures, settings)}"
+    gap_s = _known(standing.estimates.gap.value, settings.assumed_gap_s)
+    fall = certain_fall(standing.estimates.recent_arrivals)
+    if fall is not None and fall * gap_s > settings.hysteresis * q.arrival_per_s:
+        return Pressure.PAST, (
+            f"{below}, but V still falls by at least {fall:,.0f}/s per second, and a later switch"
+            " holds up fewer records"
+        )
     return Pressure.CALM, f"{below}; {_terms(figures)}; going back {_gain(figures, settings)}"
 
 

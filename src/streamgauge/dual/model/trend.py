@@ -34,6 +34,12 @@ def certain_slope(points: Sequence[tuple[float, float]]) -> float | None:
     return slope - STANDARD_ERRORS * error
 
 
+def certain_fall(points: Sequence[tuple[float, float]]) -> float | None:
+    """By how much the value certainly falls, per second; None if it does not, or is not known."""
+    slope = certain_slope([(time, -value) for time, value in points])
+    return slope if slope is not None and slope > 0 else None
+
+
 def latest_arrival(points: Sequence[tuple[float, float]]) -> float:
     """V of the last few looks: an average over a longer time lags behind a ramp."""
     latest = [value for _, value in points[-LATEST_POINTS:]]
