@@ -17,7 +17,13 @@ from streamgauge.dual.model.cost import (
 from streamgauge.dual.model.interval import best_interval_s
 from streamgauge.dual.model.latency import Paradigm, Quantities, operation_stream_latency_s
 from streamgauge.dual.model.limits import limits
-from streamgauge.dual.model.trend import certain_slope, crosses_within, queue_after
+from streamgauge.dual.model.trend import (
+    certain_fall,
+    certain_rise,
+    certain_slope,
+    crosses_within,
+    queue_after,
+)
 from tests.dual.cases import BY_HAND, few, hysteresis, quantities, rates, seconds
 
 STEPS = 2_000
@@ -61,6 +67,18 @@ def test_an_interval_stays_in_its_bounds() -> None:
     bounds = {"margin": 0.2, "shortest_s": 0.5, "longest_s": 2.0}
     assert best_interval_s(0, 1_000, 0.1, **bounds) == 0.5
     assert best_interval_s(2_000, 1_000, 0.1, **bounds) == 2.0
+
+
+def test_a_ramp_is_seen_although_it_was_calm_before() -> None:
+    calm = [(0.25 * n, 1_000.0) for n in range(12)]
+    ramp = [(3 + 0.25 * n, 1_000.0 + 1_000 * n) for n in range(8)]
+    assert certain_rise([*calm, *ramp]) == pytest.approx(4_000)
+    whole = certain_slope([*calm, *ramp])
+    assert whole is not None
+    assert whole < 2_000
+    assert certain_fall([*calm, *ramp]) is None
+    fallen = [(time, 9_000 - value) for time, value in [*calm, *ramp]]
+    assert certain_fall(fallen) == pytest.approx(whole)
 
 
 @few

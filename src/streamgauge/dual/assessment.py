@@ -19,7 +19,7 @@ from streamgauge.dual.model.limits import (
 from streamgauge.dual.model.trend import (
     arrival_after,
     certain_fall,
-    certain_slope,
+    certain_rise,
     crosses_within,
     latest_arrival,
 )
@@ -112,7 +112,7 @@ def _figures(standing: Standing, settings: DualSettings) -> Figures | None:
         quantities,
         None in (estimates.data_speed.value, estimates.operation_speed.value),
         saved_by_switching(quantities, standing.paradigm, queue, gap_s, settings.ahead_s),
-        certain_slope(estimates.recent_arrivals),
+        certain_rise(estimates.recent_arrivals),
     )
 
 

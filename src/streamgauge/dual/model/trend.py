@@ -12,6 +12,7 @@ from streamgauge.dual.model.limits import limits
 
 FEWEST_POINTS = 5
 LATEST_POINTS = 3
+RECENT_POINTS = 8
 STANDARD_ERRORS = 3.0
 """How far below the fitted slope the certain one lies."""
 
@@ -32,6 +33,13 @@ def certain_slope(points: Sequence[tuple[float, float]]) -> float | None:
     rest = values - slope * times
     error = float(np.sqrt(rest @ rest / (len(points) - 2) / spread))
     return slope - STANDARD_ERRORS * error
+
+
+def certain_rise(points: Sequence[tuple[float, float]]) -> float | None:
+    """The slope of all points or of the latest ones, whichever is steeper: a ramp that has just
+    begun is hidden in the calm before it."""
+    slopes = [certain_slope(points), certain_slope(points[-RECENT_POINTS:])]
+    return max((slope for slope in slopes if slope is not None), default=None)
 
 
 def certain_fall(points: Sequence[tuple[float, float]]) -> float | None:
