@@ -80,11 +80,12 @@ def quantities_of(estimates: Estimates, settings: DualSettings) -> Quantities | 
     schedule = estimates.schedule.value
     schedule_s = settings.assumed_schedule_s if schedule is None else schedule
     arrival_per_s = estimates.arrival.value or 0.0
+    # No margin: a micro-batch that takes longer than its interval is followed by the next at once.
     interval_s = best_interval_s(
         arrival_per_s,
         operation,
         schedule_s,
-        margin=settings.hysteresis,
+        margin=0.0,
         shortest_s=settings.shortest_interval_s,
         longest_s=settings.longest_interval_s,
     )
