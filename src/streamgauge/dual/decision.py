@@ -14,7 +14,7 @@ class Action(Enum):
     """What is to be done with an operation now."""
 
     STAY = "stay"
-    """Nothing. What was prepared for a switch may be let go."""
+    """Nothing."""
     PREPARE = "prepare"
     """Make the other paradigm ready, or keep it ready; the operation goes on."""
     SWITCH = "switch"
@@ -74,8 +74,13 @@ class OperationDecision:
 
     @property
     def interval_s(self) -> float | None:
-        """The micro-batch interval to run with as operation stream, if one can be told."""
-        return self.figures.quantities.interval_s if self.figures else None
+        """The micro-batch interval to run with as operation stream, if one can be told.
+
+        It is t_s, of which every micro-batch takes longer. So one follows the other at once while
+        many records come, which is the T of the model whatever PO is in truth, and a micro-batch of
+        a few records is not followed by the next at once.
+        """
+        return self.figures.quantities.schedule_s if self.figures else None
 
 
 @dataclass(frozen=True)

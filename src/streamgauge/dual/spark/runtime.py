@@ -94,8 +94,11 @@ class Runtime:
         for one in self.active:
             assert one.run is not None
             one.run.wait_until_takes_input()
-            # It has not chosen this paradigm: if it is the wrong one, it need not stay.
+            # It has not chosen this paradigm: if it is the wrong one, it need not stay. The first
+            # burst finds the other query planned; planning takes a second, and more on a busy core.
             one.since_s -= self._settings.minimum_stay_s
+            if not self._settings.fixed:
+                self._prepare(one)
         places, because = self._places(), self._cut_because
         self._report(Placed(at_us=_now_us(), segments=places, cut_because=because))
 
@@ -121,9 +124,6 @@ class Runtime:
                 self._prepare(one)
             elif decided.action is Action.SWITCH:
                 self.switch(place, decided.target, decided.interval_s)
-            else:
-                one.prepared = None
-                one.preparing_s = None
 
     def switch(self, place: int, target: Paradigm, interval_s: float | None = None) -> None:
         """Stops the run of a segment and goes on in the other paradigm; the others go on."""
@@ -138,7 +138,7 @@ class Runtime:
         stopped_s = time.monotonic()
         tails = settled_tails(self._topics, one.segment.sink, self._out(one))
         settled_s = time.monotonic()
-        interval_s = interval_s or self._settings.shortest_interval_s
+        interval_s = max(interval_s or 0.0, self._settings.shortest_interval_s)
         self._start(place, target, interval_s, tails, one.run.committed())
         one.switch = Switch(
             operations=one.segment.names,
