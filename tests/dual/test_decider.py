@@ -170,10 +170,11 @@ def test_an_operation_does_not_go_back_while_the_burst_lasts() -> None:
 def test_an_operation_does_not_go_back_while_the_load_still_falls() -> None:
     def falling(by_per_s2: float) -> list[Standing]:
         points = tuple((0.25 * n, 900 - by_per_s2 * 0.25 * n) for n in range(11))
-        estimates = replace(_estimates(0.625, 500), recent_arrivals=points, gap=_known(2.0))
+        estimates = replace(_estimates(0.625, 500), recent_arrivals=points)
+        estimates = replace(estimates, preparation=_known(0.5), gap=_known(1.5))
         return _changed(_flooded(500, 0), "clean", estimates=estimates)
 
-    # In a gap of 2 s it falls by less than a fifth of 500/s, or by more.
+    # In 2 s, which a switch takes, it falls by less than a fifth of 500/s, or by more.
     assert _actions(falling(45)) == {"clean": Action.SWITCH}
     assert _actions(falling(55)) == {}
     assert "V still falls by at least 55/s" in DECIDER.decide(0.0, falling(55)).of("clean").reason

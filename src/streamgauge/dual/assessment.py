@@ -186,9 +186,11 @@ def _as_operation_stream(
         )
     if not pays:
         return Pressure.PAST, f"{below}, but going back {_cost(figures, settings)}"
-    gap_s = _known(standing.estimates.gap.value, settings.assumed_gap_s)
-    fall = certain_fall(standing.estimates.recent_arrivals)
-    if fall is not None and fall * gap_s > settings.hysteresis * q.arrival_per_s:
+    known = standing.estimates
+    lead_s = _known(known.preparation.value, settings.assumed_preparation_s)
+    lead_s += _known(known.gap.value, settings.assumed_gap_s)
+    fall = certain_fall(known.recent_arrivals)
+    if fall is not None and fall * lead_s > settings.hysteresis * q.arrival_per_s:
         return Pressure.PAST, (
             f"{below}, but V still falls by at least {fall:,.0f}/s per second, and a later switch"
             " holds up fewer records"

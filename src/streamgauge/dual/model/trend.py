@@ -44,7 +44,7 @@ def certain_rise(points: Sequence[tuple[float, float]]) -> float | None:
 
 def certain_fall(points: Sequence[tuple[float, float]]) -> float | None:
     """By how much the value certainly falls, per second; None if it does not, or is not known."""
-    slope = certain_slope([(time, -value) for time, value in points])
+    slope = certain_rise([(time, -value) for time, value in points])
     return slope if slope is not None and slope > 0 else None
 
 
