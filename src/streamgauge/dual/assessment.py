@@ -26,7 +26,8 @@ from streamgauge.dual.model.trend import (
 from streamgauge.dual.settings import DualSettings
 
 OUTLOOK_S = 5.0
-"""A ramp must lead beyond the limit within this time after a switch, or it is none worth one."""
+"""A ramp must lead beyond the limit within this time after a switch, or it is none worth one. A
+load that falls by a good share of itself within this time is not calm yet."""
 
 
 class Pressure(Enum):
@@ -190,7 +191,7 @@ def _as_operation_stream(
     lead_s = _known(known.preparation.value, settings.assumed_preparation_s)
     lead_s += _known(known.gap.value, settings.assumed_gap_s)
     fall = certain_fall(known.recent_arrivals)
-    if fall is not None and fall * lead_s > settings.hysteresis * q.arrival_per_s:
+    if fall is not None and fall * (lead_s + OUTLOOK_S) > settings.hysteresis * q.arrival_per_s:
         return Pressure.PAST, (
             f"{below}, but V still falls by at least {fall:,.0f}/s per second, and a later switch"
             " holds up fewer records"
