@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from streamgauge.dual.model.interval import (
     SHORTEST_COMMIT_S,
     commit_interval_s,
 )
-from streamgauge.dual.monitoring import Batch, scheduling_s
+from streamgauge.dual.monitoring import Batch, rehearsed_speed, scheduling_s
 from tests.dual.cases import few, rates
 
 
@@ -46,3 +47,18 @@ def test_scheduling_is_what_does_not_grow_with_the_records(
     else:
         assert found == shortest
         assert scheduling_s(batches, known_s=schedule_s) == min(shortest, schedule_s)
+
+
+def test_a_rehearsal_counts_the_fastest_batch_of_each_size() -> None:
+    # 0.3 s and 1/100,000 s per record, in the batches that were not held up.
+    small = [Batch(1_000, 2.0), Batch(1_000, 0.31), Batch(1_000, 0.9)]
+    large = [Batch(20_000, 0.5), Batch(20_000, 1.7)]
+    schedule_s, speed_per_s = rehearsed_speed(small, large)
+    assert schedule_s == pytest.approx(0.3)
+    assert speed_per_s == pytest.approx(100_000)
+
+
+def test_a_rehearsal_without_a_difference_still_has_a_speed() -> None:
+    schedule_s, speed_per_s = rehearsed_speed([Batch(1_000, 0.5)], [Batch(20_000, 0.4)])
+    assert speed_per_s == pytest.approx(20_000 / 0.04)
+    assert 0 < schedule_s < 0.5

@@ -111,6 +111,9 @@ class SegmentMonitor:
         )
 
 
+_LEAST_WORK = 0.1
+
+
 def scheduling_s(batches: Sequence[Batch], known_s: float | None = None) -> float:
     """t_s: what a micro-batch takes however few records it has.
 
@@ -124,3 +127,17 @@ def scheduling_s(batches: Sequence[Batch], known_s: float | None = None) -> floa
     seconds = np.array([batch.seconds for batch in batches])
     slope = float(np.cov(records, seconds, bias=True)[0, 1] / records.var())
     return float(np.clip(seconds.mean() - slope * records.mean(), 0.0, shortest_s))
+
+
+def rehearsed_speed(small: Sequence[Batch], large: Sequence[Batch]) -> tuple[float, float]:
+    """t_s in seconds and PO in records per second, of micro-batches of two sizes.
+
+    Of each size the fastest counts: while the JVM compiles, a micro-batch can take several times as
+    long as it will, and never less.
+    """
+    few = min(small, key=lambda batch: batch.seconds)
+    many = min(large, key=lambda batch: batch.seconds)
+    per_record_s = (many.seconds - few.seconds) / max(1, many.records - few.records)
+    # However short its records make it, a tenth of the larger one is work.
+    per_record_s = max(per_record_s, _LEAST_WORK * many.seconds / many.records)
+    return max(0.0, few.seconds - few.records * per_record_s), 1 / per_record_s

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from streamgauge.dual.model.estimates import Estimates, Observation
 from streamgauge.dual.model.latency import Paradigm
-from streamgauge.dual.monitoring import Batch, scheduling_s
+from streamgauge.dual.monitoring import Batch, rehearsed_speed
 from streamgauge.dual.spark.runs import Run, Trigger
 from streamgauge.dual.spark.segment import Segment
 from streamgauge.dual.topics import Topics
@@ -41,23 +41,27 @@ class _Rehearsal:
         known = Estimates()
         if not self._records:
             return known
-        # Each twice: the first time most of it is compiling.
-        batches, _ = self._micro_batches(_SMALL)
+        # More than once: the first time most of it is compiling.
+        small, _ = self._micro_batches(_SMALL)
         self._speed()
-        more, emitted = self._micro_batches(_LARGE)
-        batches += more
+        large, _ = self._micro_batches(_LARGE)
+        again, emitted = self._micro_batches(_LARGE)
+        large += again
         processed, elapsed_s, results = self._speed()
         if elapsed_s:
             known = known.updated(
                 _observation(Paradigm.DATA, processed, elapsed_s, results / self._records)
             )
-        if len(batches) >= 2:
-            schedule_s = scheduling_s(batches)
-            records = float(sum(one.records for one in batches))
-            busy_s = max(1e-3, sum(one.seconds - schedule_s for one in batches))
+        if small and large:
+            schedule_s, speed_per_s = rehearsed_speed(small, large)
+            records = float(sum(one.records for one in large))
             known = known.updated(
                 _observation(
-                    Paradigm.OPERATION, records, busy_s, emitted / self._records, schedule_s
+                    Paradigm.OPERATION,
+                    records,
+                    records / speed_per_s,
+                    emitted / self._records,
+                    schedule_s,
                 )
             )
         return known
