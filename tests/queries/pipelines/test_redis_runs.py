@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from streamgauge.systems.running import RunningSystem
 
 pytestmark = pytest.mark.xdist_group("pairs-kafka")
+PATIENCE_S = 30.0
 WORKLOAD = {"query": "yahoo", "window": "2 s", "campaigns": 20}
 
 
@@ -51,7 +53,11 @@ def test_a_killed_program_fills_redis_again_and_a_planted_count_is_found(
     client.flushall()
 
     def plant(_: RunningSystem) -> None:
-        (name,) = client.keys("streamgauge-????????")
+        # On a busy machine the first result may take longer than the time of this action.
+        deadline_s = time.monotonic() + PATIENCE_S
+        while not (names := client.keys("streamgauge-????????")) and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        (name,) = names
         client.hset(f"{name}:{client.srandmember(name)}", 7, 1)
 
     with opened("spark", "kafka", tmp_path, spark) as pair:
