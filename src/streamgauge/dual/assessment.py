@@ -139,8 +139,7 @@ def _on_a_ramp(
 ) -> tuple[Pressure, str] | None:
     """A switch takes time, in which the load grows on: it is prepared and made in advance."""
     queue, q = figures.queue, figures.quantities
-    ready_s = _known(standing.estimates.preparation.value, settings.assumed_preparation_s)
-    lead_s = ready_s + _known(standing.estimates.gap.value, settings.assumed_gap_s)
+    ready_s, lead_s = _ready_and_lead_s(standing.estimates, settings)
     now_per_s = max(q.arrival_per_s, latest_arrival(standing.estimates.recent_arrivals))
     then_per_s = arrival_after(now_per_s, slope, lead_s)
     safe_per_s = (1 - settings.hysteresis) * q.data_speed_per_s
@@ -160,6 +159,12 @@ def _on_a_ramp(
             f" preparing a switch takes {ready_s:.1f} s; {grows}"
         )
     return None
+
+
+def _ready_and_lead_s(estimates: Estimates, settings: DualSettings) -> tuple[float, float]:
+    """Until a switch is prepared, and until it is over."""
+    ready_s = _known(estimates.preparation.value, settings.assumed_preparation_s)
+    return ready_s, ready_s + _known(estimates.gap.value, settings.assumed_gap_s)
 
 
 def _known(measured_s: float | None, assumed_s: float) -> float:
@@ -187,10 +192,8 @@ def _as_operation_stream(
         )
     if not pays:
         return Pressure.PAST, f"{below}, but going back {_cost(figures, settings)}"
-    known = standing.estimates
-    lead_s = _known(known.preparation.value, settings.assumed_preparation_s)
-    lead_s += _known(known.gap.value, settings.assumed_gap_s)
-    fall = certain_fall(known.recent_arrivals)
+    _, lead_s = _ready_and_lead_s(standing.estimates, settings)
+    fall = certain_fall(standing.estimates.recent_arrivals)
     if fall is not None and fall * (lead_s + OUTLOOK_S) > settings.hysteresis * q.arrival_per_s:
         return Pressure.PAST, (
             f"{below}, but V still falls by at least {fall:,.0f}/s per second, and a later switch"

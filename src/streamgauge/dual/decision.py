@@ -76,9 +76,8 @@ class OperationDecision:
     def interval_s(self) -> float | None:
         """The micro-batch interval to run with as operation stream, if one can be told.
 
-        It is t_s, of which every micro-batch takes longer. So one follows the other at once while
-        many records come, which is the T of the model whatever PO is in truth, and a micro-batch of
-        a few records is not followed by the next at once.
+        It is t_s. A micro-batch takes longer than that, so the next one starts at once while many
+        records come, even if PO was estimated wrongly.
         """
         return self.figures.quantities.schedule_s if self.figures else None
 

@@ -111,9 +111,6 @@ class SegmentMonitor:
         )
 
 
-_LEAST_WORK = 0.1
-
-
 def scheduling_s(batches: Sequence[Batch], known_s: float | None = None) -> float:
     """t_s: what a micro-batch takes however few records it has.
 
@@ -129,6 +126,10 @@ def scheduling_s(batches: Sequence[Batch], known_s: float | None = None) -> floa
     return float(np.clip(seconds.mean() - slope * records.mean(), 0.0, shortest_s))
 
 
+_LEAST_WORK = 0.1
+"""The share of a large micro-batch that is at least spent on its records, not on scheduling."""
+
+
 def rehearsed_speed(small: Sequence[Batch], large: Sequence[Batch]) -> tuple[float, float]:
     """t_s in seconds and PO in records per second, of micro-batches of two sizes.
 
@@ -138,6 +139,5 @@ def rehearsed_speed(small: Sequence[Batch], large: Sequence[Batch]) -> tuple[flo
     few = min(small, key=lambda batch: batch.seconds)
     many = min(large, key=lambda batch: batch.seconds)
     per_record_s = (many.seconds - few.seconds) / max(1, many.records - few.records)
-    # However short its records make it, a tenth of the larger one is work.
     per_record_s = max(per_record_s, _LEAST_WORK * many.seconds / many.records)
     return max(0.0, few.seconds - few.records * per_record_s), 1 / per_record_s

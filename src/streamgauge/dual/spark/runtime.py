@@ -138,7 +138,11 @@ class Runtime:
         stopped_s = time.monotonic()
         tails = settled_tails(self._topics, one.segment.sink, self._out(one))
         settled_s = time.monotonic()
-        interval_s = max(interval_s or 0.0, self._settings.shortest_interval_s)
+        shortest_s, longest_s = (
+            self._settings.shortest_interval_s,
+            self._settings.longest_interval_s,
+        )
+        interval_s = min(max(interval_s or 0.0, shortest_s), longest_s)
         self._start(place, target, interval_s, tails, one.run.committed())
         one.switch = Switch(
             operations=one.segment.names,
